@@ -201,8 +201,7 @@ class _Finder:
         return reach >= self._reach or (reach is Reach.NAMELESS and self._reach is Reach.NAMED)
 
     def _candidates(self) -> list[FunctionRow]:
-        """The functions that reach the threshold, the costliest first. Members of a cycle have their own parts of
-        it."""
+        """The functions that reach the threshold, the costliest first. Members of a cycle have their own parts."""
         pattern = self._report.selection.function
         startup = frozenset() if pattern else self._report.startup
         least = max(self._total * (self._report.selection.threshold or 0.0) / 100, 1)

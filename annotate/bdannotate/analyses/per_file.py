@@ -40,7 +40,7 @@ class PerFile:
 
 def make_per_file(profiles: Sequence[Profile], selection: Selection) -> PerFile:
     """The comparison of profiles, which must have the same events. Functions count as recursive if they are so in any
-    of them."""
+    one."""
     union = profiles[0]
     for profile in profiles[1:]:
         union = add(union, profile)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a function went on after calls that ended with an exception, or were jumped out of.
+"""The places at which a function went on after calls that ended with an exception, or with a long jump.
 
-No profile says it. Known is how often each call did not return, and how often each handler was
-entered; where both are equal and nothing else can be meant, that is the way. A call that can only
-be come to through a handler is looked at when that handler's own ways are known. What stays open
-has no way: the handler is entered from nowhere.
+A profile does not state them. It shows how often each call did not return, and how often each handler was entered; if
+both are equal and nothing else is possible, the call led to the handler. A call that is only reached through a handler
+is considered when the ways to that handler are known. If no way is found, the handler is entered from nowhere.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 
 class Reach:
-    """Which steps control can have come to, as far as the ways are known: jumps, and what went
-    straight on."""
+    """The steps that control can reach by the known ways: by jumps, and by going on to the next step."""
 
     def __init__(
         self, jumps: Iterable[tuple[int, int, int]], falls: Sequence[int], begin: Iterable[int]
@@ -44,9 +42,9 @@ class Reach:
 def caught_ways(
     lost: dict[int, int], handlers: dict[int, tuple[int, int]], reach: Reach
 ) -> list[tuple[int, int, int]]:
-    """Source, target and count of each. lost is how often each call did not return, and used up;
-    handlers is how often each was come to other than by jumps, with and without what may have gone
-    on from the instruction before it."""
+    """The ways from calls to handlers: source, target and count of each. lost: how often each call did not return.
+    handlers: how often each one was reached other than by jumps, with and without what may have come from the
+    instruction before it. Both lose the entries for which ways are found."""
     found: list[tuple[int, int, int]] = []
     while lost and handlers:
         reached = {source: count for source, count in lost.items() if reach.has(source)}
@@ -63,7 +61,7 @@ def caught_ways(
 def _next(
     lost: Mapping[int, int], handlers: Mapping[int, tuple[int, int]]
 ) -> tuple[list[int], int] | None:
-    """A handler that only these calls can have led to."""
+    """The calls that lead to a handler, and that handler, if no other pairing is possible; None if there is none."""
     for handler, counts in handlers.items():
         for count in counts:
             alike = [index for index in lost if lost[index] == count and index != handler]

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What must hold in every profile, for every event. Recomputed, never trusted.
+"""The invariants of a profile, for every event. Everything is recomputed, not trusted.
 
   sums    The self costs add up to what the file states as `summary:` and `totals:`.
   roots   The inclusive costs of the roots add up to the totals. A root is a function that is
           entered without a recorded call: the first one of a thread or signal handler.
-  calls   What is called from outside costs its callers exactly its self cost plus the calls it
-          makes. Recursion is looked at as a whole: a cycle of functions counts as one.
+  calls   The calls of a function cost exactly its self cost plus the calls that it makes.
+          A cycle of functions counts as one function, and its calls are those from outside.
 
-A function can be both called and a root (a handler that the program also calls). Its callers'
-costs then do not cover it, in every event that happened in the uncovered runs, and certainly in
-the first one, instructions: no run is without. So an event that is not covered although the
-instructions are has been lost on the way to the callers, and that is an error. Not so where the
-counts begin in mid-run, after a dump or a zeroing: an uncovered run before may have loaded lines
-that are evicted only now.
+A function can be both called and a root (a handler that the program also calls). Then its callers' costs do not cover
+it, in any event of the uncovered runs, and certainly not in instructions, as every run has some. Therefore, if an event
+is not covered although the instructions are, it was lost on the way to the callers, which is an error. This does not
+apply if the counts begin in mid-run, after a dump or a zeroing: an uncovered run before may have loaded lines that are
+evicted only now.
 
-Estimates from a sample are rounded one by one. Self costs are rounded so that they add up all the
-same; of what calls cost, each may be off by one half, and self costs by one. In the sum of many
-ranks, each of them may be.
+Estimates from a sample are rounded one by one. Self costs are rounded so that they still add up; each may be off by
+one, and the cost of each call by one half. In the sum of many ranks, this applies to each rank.
 """
 
 from __future__ import annotations
@@ -38,15 +36,16 @@ _RANGE = re.compile(r"Basic block (\d+) - (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """violation is None where everything holds."""
+    """The result of a check. violation: a sentence; None if all invariants are true."""
 
     violation: str | None
-    functions: int
-    roots: tuple[Function, ...]
-    also_called: tuple[Function, ...]  # entered without a call, and called as well
+    functions: int  # how many there are
+    roots: tuple[Function, ...]  # that are never called
+    also_called: tuple[Function, ...]  # roots that are also called
 
 
 def check(profile: Profile) -> Checked:
+    """Check all invariants of a profile."""
     graph = build(profile)
     roots: list[Function] = []
     also_called: list[Function] = []
@@ -59,16 +58,16 @@ def check(profile: Profile) -> Checked:
 
 @dataclass(frozen=True, slots=True)
 class SumViolation:
-    """A sum that the file states and that its costs do not add up to. Harmless is Callgrind's
-    `summary:`: with cache simulation it counts some instructions that it charges to no function, and
-    it knows nothing of cache use. Its `totals:` then show that the file is whole."""
+    """A sum that the file states, but that its costs do not add up to. Callgrind's `summary:` is harmless: with cache
+    simulation, it includes some instructions that are charged to no function, and it lacks cache use. Its `totals:`
+    then show that the file is complete."""
 
     text: str
     is_harmless: bool
 
 
 def sum_violations(profile: Profile) -> Iterator[SumViolation]:
-    """`totals:` before `summary:`."""
+    """The sums that are wrong: in each part, `totals:` before `summary:`, and the first event only."""
     for part in profile.parts:
         has_totals = any(total.key == "totals" for total in part.stated_totals)
         harmless = has_totals and part.creator.startswith("callgrind")
@@ -93,7 +92,7 @@ def _call_violation(
     source = profile.parts[0].source
     estimated = is_estimate(profile.parts)
     ranks = merged_ranks(profile.parts)
-    # When the counts of ranks began is not known of their sum.
+    # It is not known when the counts of ranks began.
     from_the_start = not estimated and not ranks and _is_from_the_start(profile.parts)
     each = max(ranks, 1)
     rounded = _rounded_rows(profile) if estimated else {}
@@ -128,7 +127,7 @@ def _call_violation(
 
 
 def _rounded_rows(profile: Profile) -> dict[Function, int]:
-    """How many numbers the inclusive cost of a function is made of, for each event."""
+    """How many rounded numbers the inclusive cost of each function is the sum of, for each event."""
     rows: dict[Function, int] = {}
     for place, lines in profile.lines.items():
         rows[place.function] = rows.get(place.function, 0) + max(len(lines), 1)
@@ -138,7 +137,7 @@ def _rounded_rows(profile: Profile) -> dict[Function, int]:
 
 
 def _falling(profile: Profile) -> frozenset[int]:
-    """Events that some code gives back, as memory: a root may cost less than nothing of them."""
+    """The indices of events that some code gives back, such as memory. A root may have negative costs of these."""
     return frozenset(
         event
         for lines in profile.lines.values()
@@ -150,7 +149,7 @@ def _falling(profile: Profile) -> frozenset[int]:
 def _wrong_event(
     uncovered: Row, reference: int, must_be_covered: bool, falling: frozenset[int]
 ) -> int | None:
-    """The first event that the callers' costs do not explain."""
+    """The index of the first event that the callers' costs do not explain; None if there is none."""
     for event, count in enumerate(uncovered):
         if event in falling:
             continue

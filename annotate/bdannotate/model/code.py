@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Instructions and jumps as columns, made into objects when they are asked for.
+"""Instructions and jumps as columns, which become objects on demand.
 
-They are most of a large profile, and few reports look at more than those of some functions: with an object
-for each, reading takes twice the time and the memory.
+They are most of a large profile, and few reports need more than those of some functions. With an object for each,
+reading would take twice the time and the memory.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from .profile import Function, Instruction, Jump, JumpCount, Place, Row, add_rows
 
-# The costs of a line, or how they are written.
+# The costs of a line, as numbers or as the text in the file.
 Written = Row | str
 
 
 
 class Code:
-    """What cost lines say of the instructions of a place, in the order of the file."""
+    """The instructions of a place as cost lines state them, in the order of the file."""
 
     __slots__ = ("addresses", "lines", "costs")
 
@@ -35,7 +35,7 @@ class Code:
 
 
 def _longer(known: array[int] | list[int], more: Sequence[int]) -> array[int] | list[int]:
-    """A stranger's numbers may be larger than any that a writer has."""
+    """Both joined; a list if a number does not fit 64 bits, as may be in a file from elsewhere. `known` may change."""
     if isinstance(known, array):
         try:
             known += array("Q", more)
@@ -47,10 +47,10 @@ def _longer(known: array[int] | list[int], more: Sequence[int]) -> array[int] | 
 
 
 class Instructions(Mapping[Place, Mapping[int, Instruction]]):
-    """By place and address."""
+    """The instructions of a profile by place and address."""
 
     def __init__(self, code: Mapping[Place, Code], row: Callable[[str], Row]) -> None:
-        """row: what costs mean that are kept as they are written."""
+        """row: parses costs that were kept as text."""
         self._code = code
         self._row = row
         self._made: dict[Place, dict[int, Instruction]] = {}
@@ -62,7 +62,7 @@ class Instructions(Mapping[Place, Mapping[int, Instruction]]):
         return made
 
     def once(self, place: Place) -> dict[int, Instruction]:
-        """The same, which nothing keeps."""
+        """The instructions of a place, without keeping them."""
         code = self._code[place]
         made: dict[int, Instruction] = {}
         for address, line, cost in zip(code.addresses, code.lines, map(self._whole, code.costs)):
@@ -77,7 +77,8 @@ class Instructions(Mapping[Place, Mapping[int, Instruction]]):
         return len(self._code)
 
     def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
-        """The costs of these addresses, by object: where several places have one, of the last."""
+        """The costs by object file and address. wanted: addresses by object file. If several places have an address,
+        the last one counts."""
         found: dict[tuple[str, int], Row] = {}
         for place, code in self._code.items():
             module = place.function.object
@@ -98,7 +99,7 @@ class Instructions(Mapping[Place, Mapping[int, Instruction]]):
 
 
 class JumpRow(NamedTuple):
-    """A jump from a place, as a line says it."""
+    """A jump from a place, as a line of the file states it."""
 
     line: int
     address: int
@@ -111,7 +112,7 @@ class JumpRow(NamedTuple):
 
 
 class Jumps(Mapping[Jump, JumpCount]):
-    """Those of equal positions are added up."""
+    """The jumps of a profile. Counts of equal jumps are added up."""
 
     def __init__(self, rows: Mapping[Place, list[JumpRow]]) -> None:
         self._rows = rows
@@ -130,7 +131,7 @@ class Jumps(Mapping[Jump, JumpCount]):
         return bool(self._rows)
 
     def of(self, functions: Container[Function]) -> dict[Jump, JumpCount]:
-        """Those that begin in these functions."""
+        """The jumps that begin in these functions."""
         found: dict[Jump, JumpCount] = {}
         for place, rows in self._rows.items():
             if place.function not in functions:
@@ -150,7 +151,7 @@ class Jumps(Mapping[Jump, JumpCount]):
 
 
 def jumps_of(profile_jumps: Mapping[Jump, JumpCount], functions: Container[Function]) -> Mapping[Jump, JumpCount]:
-    """Those that begin in these functions, without making the others."""
+    """The jumps that begin in these functions, without making objects of the others."""
     if isinstance(profile_jumps, Jumps):
         return profile_jumps.of(functions)
     return {jump: count for jump, count in profile_jumps.items() if jump.source.function in functions}
@@ -159,7 +160,8 @@ def jumps_of(profile_jumps: Mapping[Jump, JumpCount], functions: Container[Funct
 def costs_at(
     instructions: Mapping[Place, Mapping[int, Instruction]], wanted: Mapping[str, Set[int]]
 ) -> dict[tuple[str, int], Row]:
-    """The costs of these addresses, by object, without making the others."""
+    """The costs by object file and address, without making objects of other instructions. wanted: addresses by object
+    file."""
     if isinstance(instructions, Instructions):
         return instructions.costs_at(wanted)
     return {
@@ -172,5 +174,6 @@ def costs_at(
 def looked_at_once(
     instructions: Mapping[Place, Mapping[int, Instruction]], place: Place
 ) -> Mapping[int, Instruction]:
-    """Those of a place, for who goes through all places: all together they would take more memory than all else."""
+    """The instructions of a place, for code that goes through all places. They are not kept, as all together would take
+    more memory than everything else."""
     return instructions.once(place) if isinstance(instructions, Instructions) else instructions[place]

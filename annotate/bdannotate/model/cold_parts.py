@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cold parts as what they are: code of their function.
+"""Cold parts of functions, joined with their functions.
 
-GCC puts what is hardly executed, such as most catch handlers, into a symbol of its own, `f.cold`,
-which f jumps to and which jumps back. In the callgrind format that is a function that f calls, and
-as it never returns, all that f does from there on is the cold part's: of a loop whose body is cold
-in its tenth iteration, f has ten and f.cold has the others.
+GCC puts code that is hardly ever executed, such as most catch handlers, into a separate symbol, `f.cold`, which f jumps
+to and which jumps back. In the Callgrind format, that is a function that f calls. As it never returns, it gets all that
+f does after that: if the body of a loop jumps to the cold part in its tenth iteration, f has ten iterations and f.cold
+has the others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from .merge import functions_of, map_functions
 from .profile import Function, Jump, JumpCount, Place, Profile
 
-# As in the symbol, and as it is demangled. Behind it, the level of recursion.
+# The name of the symbol, or the demangled one, followed by the level of recursion.
 _COLD = re.compile(r"(.+?)(?:\.cold| \[clone \.cold\])(?:'\d+)?", re.DOTALL)
 _LEVEL = re.compile(r"'\d+$")
 
@@ -29,9 +29,9 @@ class _Position(NamedTuple):
 
 
 def with_cold_parts(profile: Profile) -> Profile:
-    """Cold parts joined with their functions, as the profile says from then on; calls of them become
-    jumps, if there are instructions. Where the function has several levels of recursion, it is not known whose the
-    costs of its cold part are, and it stays apart."""
+    """The profile with cold parts joined with their functions, as its `cold_parts` state. Calls of cold parts become
+    jumps, if the profile has instructions. If a function has several levels of recursion, its cold part stays separate,
+    as it is not known which level its costs belong to."""
     owners = _owners(profile)
     if not owners:
         return profile
@@ -70,7 +70,7 @@ def with_cold_parts(profile: Profile) -> Profile:
 
 
 def _owners(profile: Profile) -> dict[Function, Function]:
-    """For each cold part, the function that alone comes to it from elsewhere."""
+    """The function of each cold part. It must be the only one that calls the part, but for other cold parts of it."""
     parts: dict[tuple[str, str], set[Function]] = {}
     for function in functions_of(profile):
         found = _COLD.fullmatch(function.name)
@@ -93,7 +93,7 @@ def _owners(profile: Profile) -> dict[Function, Function]:
 def _positions(
     profile: Profile, functions: Set[Function]
 ) -> dict[tuple[Function, int], _Position]:
-    """By function and address."""
+    """The positions of instructions by function and address."""
     return {
         (place.function, address): _Position(place, instruction.line, address)
         for place in profile.instructions if place.function in functions

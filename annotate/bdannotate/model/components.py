@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can reach each other in a graph: its strongly connected components.
+"""The strongly connected components of a graph: nodes that can all reach each other.
 
-Nodes are numbers from 0, as a large program's graph is searched several times: names of functions
-would have to be hashed at each step, which takes three times as long.
+Nodes are numbers from 0, as the graph of a large program is searched several times: names of functions would have to be
+hashed at each step, which takes three times as long.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CLOSED = -1
 def strongly_connected(
     nodes: Iterable[Node], edges: Mapping[Node, Iterable[Node]]
 ) -> list[list[Node]]:
-    """edges lead to nodes only."""
+    """The components of a graph; callees come before their callers. edges: must lead to `nodes` only."""
     listed = list(nodes)
     numbers = {node: number for number, node in enumerate(listed)}
     targets = [[numbers[target] for target in edges.get(node, ())] for node in listed]
@@ -28,9 +28,9 @@ def strongly_connected(
 def components(
     targets: Sequence[Sequence[int]], without: frozenset[int] = frozenset()
 ) -> list[list[int]]:
-    """Of the graph without some nodes. Tarjan's algorithm, with a stack of its own: chains of calls
-    are deeper than Python's."""
-    order = [0] * len(targets)  # from 1, in which a node was reached; 0: not yet; or _CLOSED
+    """The components of a graph without some of its nodes, found by Tarjan's algorithm. A component comes after those
+    that it leads to. The search has its own stack, as chains of calls are deeper than Python's."""
+    order = [0] * len(targets)  # in which nodes were reached, from 1; 0: not yet; or _CLOSED
     lowest = [0] * len(targets)
     open_nodes: list[int] = []
     groups: list[list[int]] = []

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a context tree and the profile beside it tell of the same run.
+"""The comparison of a context tree with the profile beside it.
 
-  run        Both name the same processes and commands, as far as they name any.
-  totals     Both count the same, in every event.
-  functions  The self costs of a function's nodes add up to the function's.
+  run        Both name the same processes and commands, if they name any.
+  totals     Both have the same totals, in every event.
+  functions  The self costs of a function's nodes add up to those of the function.
   arcs       Folding the tree by pairs of caller and callee gives the profile's calls and their
-             inclusive costs. Where recursion is folded, the tree knows no levels of it: costs
-             within recursion are not compared, and calls of what is recursive only by callee.
+             inclusive costs. If recursion is folded, the tree does not have its levels: costs
+             within recursion are not compared, and calls of recursive functions only by callee.
 
-Paths that were not separated ("other" nodes) have lost their functions: with them, the tree may
-have less than the profile of every function and call, never more.
+Paths that were not separated ("other" nodes) have no functions. If there are any, the tree may have less than the
+profile of every function and call, but never more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Arcs = dict[tuple[Function, Function], Call]
 
 
 def context_violation(tree: ContextTree, profile: Profile) -> str | None:
-    """The first thing that does not hold, as a sentence."""
+    """The first difference, as a sentence; None if there is none."""
     violation = run_violation(tree, profile)
     if violation:
         return violation
@@ -34,8 +34,8 @@ def context_violation(tree: ContextTree, profile: Profile) -> str | None:
 
 
 def run_violation(tree: ContextTree, profile: Profile) -> str | None:
-    """The first two only, which take no time: for those who want to use the tree. The profile must
-    be as it was read."""
+    """The first difference in runs or totals, as a sentence; None if there is none. This takes no time, so it is
+    checked whenever a tree is used. The profile must be as it was read."""
     source = tree.parts[0].source
     for what, found, expected in (
         ("process", {part.pid for part in tree.parts}, {part.pid for part in profile.parts}),
@@ -99,7 +99,7 @@ def _arc_violation(tree: ContextTree, graph: CallGraph) -> str | None:
 
 
 def folded_by_pairs(tree: ContextTree) -> _Arcs:
-    """Per caller and callee the calls, and their inclusive costs once per open call."""
+    """The calls by caller and callee. In recursion, inclusive costs count once per open call."""
     inclusive = [tree.inclusive(event) for event in range(len(tree.events))]
     arcs: _Arcs = {}
     for node, row in enumerate(zip(*inclusive)):

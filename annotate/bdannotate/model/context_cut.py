@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A context tree in an order that does not depend on how it was made, and with fewer nodes."""
+"""Context trees in an order that does not depend on how they were made, and with fewer nodes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .contexts import NO_PARENT, NOWHERE, OTHER, ContextFrame, ContextSum, Conte
 from .profile import Function
 
 _NUMBERS = re.compile(r"\d+")
-# A share of a total, as a whole number: sums of them do not depend on the order.
+# The integer that stands for a share of 1. Sums of integers do not depend on their order.
 _WHOLE = 1 << 64
 
 
 def in_order(tree: ContextTree) -> list[int]:
-    """All nodes, parents before what is below them. Siblings stand by their names, and by the places that they were
-    called from; threads by their numbers, and handlers of signals behind them."""
+    """All nodes, parents before their children. Siblings are sorted by their names and by the places that they were
+    called from; threads by their numbers, followed by signal handlers."""
     frames = sorted(range(len(tree.frames)), key=lambda number: _key(tree.frames[number]))
     places = sorted(range(len(tree.places)), key=lambda number: tree.places[number])
     rank, place_rank = _inverse(frames), _inverse(places)
-    # Backwards, so that what is pushed last comes first.
+    # In reverse, as the node that is pushed last is popped first.
     siblings = sorted(
         range(len(tree)), key=lambda node: (rank[tree.frame[node]], place_rank[tree.place[node]]), reverse=True
     )
@@ -37,15 +37,15 @@ def in_order(tree: ContextTree) -> list[int]:
 
 
 def cut(tree: ContextTree) -> ContextTree:
-    """With so many nodes of functions as its limit says: those are kept that, with all below them, have most of the
-    costs (the sum of the shares of all events). The others add up to *other* nodes below what is kept."""
+    """The tree with at most `tree.limit` nodes of functions: those that, with all below them, have most of the costs
+    (the sum of the shares of all events). All others are added up in *other* nodes below those that are kept."""
     is_function = [frame.kind is Kind.FUNCTION for frame in tree.frames]
     functions = sum(is_function[frame] for frame in tree.frame)
     if functions <= tree.limit:
         return tree
     shares = _shares(tree)
     order = in_order(tree)
-    # A parent has no less than what is below it, and stands before it.
+    # A parent has at least the share of its children and precedes them, so it is kept if they are.
     largest = sorted((node for node in order if is_function[tree.frame[node]]), key=lambda node: -shares[node])
     kept = set(largest[: tree.limit])
     sums = ContextSum(tree.events)
@@ -70,7 +70,7 @@ def cut(tree: ContextTree) -> ContextTree:
 
 
 def _shares(tree: ContextTree) -> list[int]:
-    """Of each node with all below it: its share of each event, added up."""
+    """The sums of the shares of all events, for each node with all below it."""
     found = [0] * len(tree)
     for costs in tree.costs:
         if total := sum(costs):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The calling context tree: costs separated by the whole path of calls that led to them.
 
-A node stands for a function below the node of its caller. Above the functions stand the roots, one
-for each thread and signal handler. A parent has a smaller number than its children, so that one
-walk from the last node to the first adds everything up.
+A node stands for a function below the node of its caller. The roots, one for each thread and signal handler, are above
+the functions. A parent has a smaller number than its children, so that one walk from the last node to the first adds
+everything up.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_PARENT = -1
 class Kind(enum.IntEnum):
     FUNCTION = 0
     ROOT = 1
-    OTHER = 2  # the paths below its parent for which there was no room
+    OTHER = 2  # paths below its parent that were not separated, as there was no room
 
 
 class ContextFrame(NamedTuple):
@@ -34,7 +34,7 @@ class ContextFrame(NamedTuple):
 
 
 class CallPlace(NamedTuple):
-    """Where a node was called from: 0 where a line or an address is not known."""
+    """The place from which a node was called. line, address: 0 if not known."""
 
     file: str
     line: int
@@ -47,21 +47,21 @@ OTHER = ContextFrame(Kind.OTHER, Function("", "", "(other paths)"))
 
 @dataclass(frozen=True, slots=True)
 class ContextTree:
-    """Columns with one entry per node. Read only, although arrays could change."""
+    """A tree as columns with one entry per node. It must not be modified."""
 
     parts: tuple[Part, ...]
     events: tuple[str, ...]
     titles: Mapping[str, str]
-    is_folded: bool  # a call to a function that is on the path goes back to its node
+    is_folded: bool  # whether a call of a function that is on the path leads back to its node
     frames: tuple[ContextFrame, ...]
-    lines: tuple[int, ...]  # the line that each frame's function begins in, or 0
+    lines: tuple[int, ...]  # the first line of each frame's function; 0: not known
     places: tuple[CallPlace, ...]
-    parent: array[int]
-    frame: array[int]  # numbers in frames
-    place: array[int]  # numbers in places
+    parent: array[int]  # NO_PARENT for roots
+    frame: array[int]  # indices into frames
+    place: array[int]  # indices into places
     calls: array[int]
-    costs: tuple[array[int], ...]  # self costs, a column per event
-    limit: int  # there are at most so many nodes of functions
+    costs: tuple[array[int], ...]  # self costs, one column per event
+    limit: int  # the maximum number of nodes of functions
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -70,10 +70,11 @@ class ContextTree:
         return tuple(sum(column) for column in self.costs)
 
     def inclusive(self, event: int) -> list[int]:
-        """Per node its own cost and that of all below it."""
+        """The cost of each node and of all nodes below it. event: the index of an event."""
         return self.summed_up(self.costs[event])
 
     def summed_up(self, costs: Sequence[int]) -> list[int]:
+        """The sums of a column over each node and all nodes below it."""
         total = list(costs)
         parent = self.parent
         for node in range(len(total) - 1, 0, -1):
@@ -83,7 +84,7 @@ class ContextTree:
         return total
 
     def height(self) -> int:
-        """How many functions the longest path has."""
+        """The number of functions on the longest path."""
         depth = [0] * len(self)
         for node, above in enumerate(self.parent):
             if above >= 0:
@@ -95,9 +96,9 @@ def merge(
     trees: Sequence[ContextTree], rename: Callable[[Function], Function] = lambda same: same,
     with_places: bool = True,
 ) -> ContextTree:
-    """The trees of several parts, threads or runs as one: equal paths are added up. The first
-    tree's events are taken; the others must have them all. Without places, paths are equal that
-    call from different instructions."""
+    """The trees of several parts, threads or runs as one, in which equal paths are added up. It has the events of the
+    first tree. with_places: whether paths that call from different instructions differ. Raises UserError if a tree
+    lacks an event, or if sums do not fit 64 bits."""
     first = trees[0]
     sums = ContextSum(first.events)
     for tree in trees:
@@ -114,7 +115,7 @@ def merge(
 
 
 def merged(trees: Sequence[ContextTree | None]) -> ContextTree | None:
-    """Of several profiles, one tree; none, if one of them has none."""
+    """The trees of several profiles as one; None if one of the profiles has none."""
     known = [tree for tree in trees if tree is not None]
     if not known or len(known) < len(trees):
         return None
@@ -122,8 +123,8 @@ def merged(trees: Sequence[ContextTree | None]) -> ContextTree | None:
 
 
 class ContextSum:
-    """Trees added up, equal paths as one. They must have all these events; sums of 64 bits and more are an
-    OverflowError."""
+    """A sum of trees, in which equal paths are added up. Trees must have all of the events. Raises OverflowError if a
+    sum does not fit 64 bits."""
 
     def __init__(self, events: tuple[str, ...]) -> None:
         self.events = events
@@ -154,7 +155,8 @@ class ContextSum:
         self.add_counts(tree, numbers)
 
     def frame(self, frame: ContextFrame, line: int) -> int:
-        """Its number. line: the one that its function begins in, or 0; of several, the first one that is known."""
+        """The number of a frame, which is added if it is new. line: the first line of its function, 0 if not known; of
+        several, the lowest counts."""
         number = self._frames.setdefault(frame, len(self._frames))
         if number == len(self._lines):
             self._lines.append(line)
@@ -163,9 +165,11 @@ class ContextSum:
         return number
 
     def place(self, place: CallPlace) -> int:
+        """The number of a place, which is added if it is new."""
         return self._places.setdefault(place, len(self._places))
 
     def node(self, parent: int, frame: int, place: int) -> int:
+        """The number of a node, which is added if it is new."""
         number = self._nodes.setdefault((parent, frame, place), len(self._parent))
         if number == len(self._parent):
             self._parent.append(parent)
@@ -174,7 +178,7 @@ class ContextSum:
         return number
 
     def add_counts(self, tree: ContextTree, numbers: Sequence[int]) -> None:
-        """numbers: of each node of the tree, the node here that gets what it has."""
+        """Add the counts of a tree. numbers: for each node of the tree, the number of the node here that gets them."""
         self.is_folded = self.is_folded or tree.is_folded
         self.limit = max(self.limit, tree.limit)
         more = len(self._parent) - len(self._calls)
@@ -186,7 +190,7 @@ class ContextSum:
                     mine[number] += count
 
     def tree(self, parts: tuple[Part, ...], titles: Mapping[str, str]) -> ContextTree:
-        """Of what has been added so far; nothing must be added later."""
+        """The tree of what was added. Nothing must be added after this."""
         return ContextTree(
             parts, self.events, titles, self.is_folded, tuple(self._frames), tuple(self._lines), tuple(self._places),
             self._parent, self._frame, self._place, self._calls, tuple(self._costs), self.limit,

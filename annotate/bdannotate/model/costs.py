@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cost lines add up to while they are read: the growing insides of a Profile."""
+"""The sums of cost lines while they are read, from which a Profile is made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Costs:
         self.instructions: dict[Place, dict[int, Instruction]] = {}
         self.instruction_calls: dict[InstructionCall, Call] = {}
         self.jumps: dict[Jump, JumpCount] = {}
-        # The same as they are read.
+        # Instructions and jumps as they are read, in columns.
         self.code: dict[Place, Code] = {}
         self.jump_rows: dict[Place, list[JumpRow]] = {}
         self.beginnings: dict[Function, int] = {}
@@ -30,6 +30,7 @@ class Costs:
         self.hot_calls: dict[Place, dict[int, Instruction]] = {}
 
     def sums(self, width: int) -> Row:
+        """The sum of all self costs. width: the number of events."""
         rows = (row for lines in self.lines.values() for row in lines.values())
         return sum_rows(rows, width)
 
@@ -76,6 +77,7 @@ class Costs:
             self.add_hot_call(place, address, new.line, new.cost)
 
     def merge(self, other: Costs) -> None:
+        """Add all costs of `other`."""
         for place, rows in other.lines.items():
             self.add_lines(place, rows)
         for place, instructions in other.instructions.items():
@@ -98,5 +100,6 @@ class Costs:
 
 
 def add_instruction(known: dict[int, Instruction], address: int, line: int, cost: Row) -> None:
+    """Add the costs of an instruction to those known by address."""
     old = known.get(address)
     known[address] = Instruction(line, add_rows(old.cost, cost) if old else cost)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Types of data, as the debug information of the program that ran has them."""
+"""Types of data, from the debug information of the program that ran."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-# How names of types begin that come with a C++ compiler.
+# The beginnings of the names of types that come with a C++ compiler.
 CPP_LIBRARIES = ("std::", "__gnu_cxx::")
 
 
 class Repeats(NamedTuple):
-    """An array of structs that a field is in: where it begins, how far its elements are apart, in
-    bytes, and how many they are."""
+    """An array of structs that a field is in."""
 
-    start: int
-    stride: int
-    number: int
+    start: int  # its offset in bytes
+    stride: int  # bytes from one element to the next
+    number: int  # of elements
 
     @property
     def end(self) -> int:
+        """The offset behind the array, in bytes."""
         return self.start + self.stride * self.number
 
 
 class Field(NamedTuple):
-    """A member that is not made of others, or an array of such; offset and size are in bytes. Of a
-    bit-field, they are those of the bytes that have its bits; in an array of structs, those of its
-    first element."""
+    """A member that has no members itself, or an array of such. offset, size: in bytes; of a bit-field, those of the
+    bytes that contain it; in an array of structs, those in the first element."""
 
-    name: str  # with those of the members around it: at.x, corners[3].x
+    name: str  # with the names of the members around it: at.x, corners[3].x
     type: str
     offset: int
     size: int
@@ -39,32 +38,34 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """fields are in memory order, without padding. Of an array of any sizes, they are those of
-    an element, and so are name and size."""
+    """A type. fields: in memory order, without padding. The type of an array, of any dimensions, is that of its
+    elements."""
 
     name: str
     size: int  # in bytes
     fields: tuple[Field, ...] = ()
-    has_virtual_bases: bool = False  # these are in no field: where they lie is known at run time only
+    has_virtual_bases: bool = False  # these are in no field, as their offsets are known at run time only
 
 
 class VariableName(NamedTuple):
+    """A global or thread-local variable."""
+
     symbol: str
     size: int  # in bytes
-    is_thread_local: bool = False  # its address is its place in a thread's block
+    is_thread_local: bool = False  # if so, its address is an offset in a thread's block
 
 
 class PointerName(NamedTuple):
-    """A variable that points to something, by the name that it has in a function; or a member that does."""
+    """A variable of a function that is a pointer, or that leads to one by its members."""
 
-    function: str  # as demanglers write it
+    function: str  # the demangled name
     variable: str
     members: tuple[str, ...] = ()  # of the variable, or of what it points to, and so on
 
 
 @dataclass(frozen=True, slots=True)
 class WantedTypes:
-    """What is to be looked for in an object file."""
+    """The types to look for in an object file."""
 
     names: frozenset[str] = frozenset()
     variables: frozenset[VariableName] = frozenset()
@@ -73,8 +74,9 @@ class WantedTypes:
 
 @dataclass(frozen=True, slots=True)
 class FoundTypes:
-    """By object file and name. Several types of a name differ. notes say in sentences what could not
-    be read, and why; problems the reason alone, by object file. pointees are what variables point to."""
+    """The types that were found, by object file and name. If there are several of a name, they differ. pointees: the
+    types that pointers point to. notes: sentences on what could not be read, and why. problems: the reasons only, by
+    object file."""
 
     named: Mapping[tuple[str, str], tuple[Type, ...]]
     variables: Mapping[tuple[str, VariableName], tuple[Type, ...]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mistakes of the user or of a file: one sentence, exit status 2, never a traceback."""
+"""Errors of the user or of a file: one sentence and exit status 2, never a traceback."""
 
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ class ProfileError(UserError):
 
 
 class FormatProblem(Exception):
-    """What is wrong with a line. The parser makes a ProfileError of it, with file and line."""
+    """What is wrong with a line. The parser turns it into a ProfileError with file and line."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Python 3.13 wraps what a constructor ran out of memory with in a SystemError."""
+    """Whether memory ran out. Python 3.13 wraps a MemoryError in a constructor in a SystemError."""
     return isinstance(error, MemoryError) or (
         isinstance(error, SystemError) and isinstance(error.__cause__, MemoryError)
     )
 
 
 def shorten(text: str, length: int = 60) -> str:
-    """Text from a file as it may stand in a message: printable and not endless."""
+    """Text from a file as it may be used in a message: printable, and of at most `length` characters."""
     start = printable(text[: length + 1])
     return start if len(start) <= length else start[: length - 3] + "..."

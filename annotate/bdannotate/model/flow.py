@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The control flow that a function has executed, from its instructions and jumps.
+"""The control flow that a function executed, from its instructions and jumps.
 
-A profile with instructions and jumps (--structure=yes, or --dump-instr=yes --collect-jumps=yes)
-says how often each instruction was executed, and where and how often it was jumped to. What it does
-not say follows: what was executed and did not jump went on to the next instruction, or left the
-function; what was executed and was not jumped to was come to from the instruction before it, or by
-entering the function. Where both could be, as behind a call that never returned, the next
-instruction is taken. Calls that ended with an exception lead to the handlers that were entered as
-often, if only these can be meant.
+A profile with instructions and jumps (--structure=yes, or --dump-instr=yes --collect-jumps=yes) states how often each
+instruction was executed, and from where and how often it was jumped to. The rest follows: an instruction that was
+executed and did not jump went on to the next one, or left the function; one that was executed and not jumped to was
+reached from the instruction before it, or by entering the function. If both are possible, as behind a call that never
+returned, the next instruction is assumed. Calls that ended with an exception lead to the handlers that were entered as
+often, if there is no other possibility.
 
-An instruction that jumps to itself, as with a REP prefix, counts as one until it goes on. One that
-calls may have been charged with what is not shown, such as stubs of the dynamic linker: it was
-executed as often as it called, unless the rest went on behind it, as from a conditional jump to
-another function.
+An instruction that jumps to itself, as with a REP prefix, counts once until it goes on. An instruction that calls may
+have been charged with code that is not shown, such as stubs of the dynamic linker. It was executed as often as it
+called, unless the rest of its executions went on behind it, as those of a conditional jump to another function.
 """
 
 from __future__ import annotations
@@ -29,16 +27,16 @@ from .profile import Function, Jump, JumpCount, Profile, Row, add_rows
 
 # No instruction of x86 is longer; those of ARM have 4 bytes.
 _LONGEST_INSTRUCTION = 15
-# What throws, goes on throwing, or ends the program.
+# Functions that throw, continue to throw, or end the program.
 _NEVER_RETURNS = re.compile(
     r"_Unwind_Resume|__cxa_(?:re)?throw|std::__throw_|std::terminate|(?:_?_?exit|abort)(?:$|@)"
 )
-# Of glibc's dynamic linker.
+# The resolver of glibc's dynamic linker.
 _RESOLVER = "_dl_runtime_resolve"
 
 
 class Step(NamedTuple):
-    """An executed instruction. cost is its self cost."""
+    """An executed instruction. cost: its self cost."""
 
     address: int
     file: str
@@ -47,7 +45,7 @@ class Step(NamedTuple):
 
 
 class BasicBlock(NamedTuple):
-    """Instructions that were always executed one after the other, by their numbers in the flow."""
+    """Instructions that were always executed one after the other, by their indices in the flow."""
 
     first: int
     last: int
@@ -55,18 +53,18 @@ class BasicBlock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Blocks are known by their number, in the order of addresses."""
+    """The control flow of a function. Steps and blocks are known by their indices, in the order of addresses."""
 
     steps: tuple[Step, ...]
-    executed: tuple[int, ...]  # how often each step was
+    executed: tuple[int, ...]  # how often each step was executed
     blocks: tuple[BasicBlock, ...]
-    successors: tuple[Mapping[int, int], ...]  # for each block: how often control went on where
-    entered: tuple[int, ...]  # for each block: how often it was not come to from another one
+    successors: tuple[Mapping[int, int], ...]  # for each block: how often control went on to which blocks
+    entered: tuple[int, ...]  # for each block: how often it was reached from no other block
     entry: int = 0  # the block that the function begins with
 
 
 def flows(profile: Profile, functions: Iterable[Function]) -> dict[Function, Flow]:
-    """Of those functions that have instructions."""
+    """The control flows of those functions that have instructions. Raises UserError if the profile has no `Ir`."""
     wanted = frozenset(functions)
     if "Ir" not in profile.events:
         raise UserError("the profile has no instruction counts (Ir), so no loops can be found")
@@ -92,7 +90,7 @@ def flows(profile: Profile, functions: Iterable[Function]) -> dict[Function, Flo
         if key.caller in steps:
             if _NEVER_RETURNS.match(key.callee.name):
                 final.setdefault(key.caller, set()).add(key.address)
-            # It finds what is to be called, which then is called from here, too.
+            # The resolver finds the function to call, and the profile also has the call of that function from here.
             found = resolved if key.callee.name.startswith(_RESOLVER) else calls
             made = found.setdefault(key.caller, {})
             made[key.address] = made.get(key.address, 0) + call.calls
@@ -192,6 +190,7 @@ def _executed(
     steps: Sequence[Step], counted: Sequence[int], made: Sequence[tuple[int, int, int]],
     calls: Mapping[int, int],
 ) -> list[int]:
+    """How often each step was executed, without what it was only charged with. counted: how often by its costs."""
     executed = list(counted)
     jumped_to = [0] * len(steps)
     for _, target, count in made:
@@ -208,5 +207,5 @@ def _executed(
 
 
 def _is_next(steps: Sequence[Step], index: int) -> bool:
-    """Whether the step behind this one can be the next instruction."""
+    """Whether the next step may be the next instruction in memory."""
     return steps[index + 1].address - steps[index].address <= _LONGEST_INSTRUCTION

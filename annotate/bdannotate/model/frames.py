@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The frames of a function: its loops and the functions inlined into it, nested as they ran.
 
-Each executed instruction has a chain of inlined calls, which debug information tells of, and may
-be in loops, which follow from the control flow. A loop belongs to the inlined function that its
-jump back and nearly all of its instructions belong to; in it stand the inlined calls that only some
-have.
+Each executed instruction has a chain of inlined calls, which debug information describes, and may be in loops, which
+follow from the control flow. A loop belongs to the inlined function that contains its jump back and nearly all of its
+instructions; inlined calls of only some of its instructions are within the loop.
 
-Loops in the same frame that begin at the same source line are one: what the compiler has made
-several of by unrolling, vectorising or splitting into versions. They are its parts.
+Loops in the same frame that begin at the same source line count as one, with several parts: the compiler made them by
+unrolling, vectorising or splitting a loop into versions.
 """
 
 from __future__ import annotations
@@ -22,12 +21,14 @@ from .flow import Flow, Step, flows
 from .profile import Call, Function, Profile, Row, add_rows, sum_rows
 from .regions import Region, find_regions, jumps
 
-# The share of what a loop executes that is in the inlined function it belongs to. Less, as a
-# comparison and a jump alone make up two thirds of a loop of three instructions.
+# The minimum share of a loop's executed instructions that are in the inlined function that it belongs to. It is more
+# than two thirds, which is what a comparison and a jump alone are of a loop of three instructions.
 _MOST = 0.8
 
 
 class Kind(enum.Enum):
+    """The kind of a frame."""
+
     FUNCTION = "function"
     INLINED = "inlined"
     LOOP = "loop"
@@ -35,23 +36,23 @@ class Kind(enum.Enum):
 
 
 class Position(NamedTuple):
-    """Where an instruction is, within one function of its chain."""
+    """The position of an instruction within one function of its chain."""
 
     function: str
     file: str
     line: int
-    start: int = 0  # the line at which the function begins, where that was asked for
+    start: int = 0  # the first line of the function; 0: not known, or not asked for
 
 
-# The outermost function first. Each position but the last one is a call that was inlined.
+# The positions of an instruction, the outermost function first. Each but the last one is a call that was inlined.
 Chain = tuple[Position, ...]
-# By object and address.
+# The chains by object file and address.
 Chains = Mapping[str, Mapping[int, Chain]]
 
 
 @dataclass(frozen=True, slots=True)
 class LoopPart:
-    """A loop of the machine's. address is its header's; of an irreducible region, the first."""
+    """A loop of the machine code. address: that of its header or, of an irreducible region, of the first one."""
 
     address: int
     entries: int
@@ -59,6 +60,8 @@ class LoopPart:
 
 
 class FrameCall(NamedTuple):
+    """A call from a frame, with its file and line."""
+
     callee: Function
     file: str
     line: int
@@ -67,13 +70,15 @@ class FrameCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """name is a function's. file and line are where a loop begins, or where an inlined function is
-    called; of a function, the file it is from. entries counts how often control came into the
-    frame from outside of it, by the flow of instructions: of code that the compiler has mixed with
-    what is around it, more often than the source says.
+    """A function, a loop in it, or a function inlined into it.
 
-    Inclusive costs have no calls of the function to itself, as the function's have none: what
-    these cost is in its frames already."""
+    name: that of a function; empty for a loop with a line.
+    file, line: where a loop begins, or where an inlined function is called; of a function, its file and 0.
+    entries: how often control entered the frame from outside, by the flow of instructions. If the compiler mixed its
+    code with the code around it, that is more often than the source says.
+    inclusive: without calls of the function to itself, like the inclusive costs of functions, as their costs are in its
+    frames already.
+    """
 
     kind: Kind
     name: str
@@ -87,7 +92,7 @@ class Frame:
     lines: Mapping[tuple[str, int], Row]
     calls: tuple[FrameCall, ...]
     frames: tuple[Frame, ...]
-    addresses: tuple[int, ...] = ()  # of its own instructions
+    addresses: tuple[int, ...] = ()  # those of its own instructions
 
 
 @dataclass(slots=True, eq=False)
@@ -119,7 +124,8 @@ class _Node:
 def frames_by_function(
     profile: Profile, functions: Iterable[Function], chains: Chains
 ) -> dict[Function, Frame]:
-    """Of those functions that have executed instructions of their own."""
+    """The frames of those functions that executed instructions themselves. Raises UserError if the profile has no
+    instructions and jumps."""
     if not profile.instructions or not profile.jumps:
         raise UserError(
             f"{profile.parts[0].source} has no instructions and jumps, from which loops are found: run with "
@@ -142,7 +148,7 @@ def frames_of(
     function: Function, flow: Flow, chains: Mapping[int, Chain],
     calls: Mapping[int, Sequence[tuple[Function, Call]]],
 ) -> Frame:
-    """chains and calls by address; an instruction without a chain is the function's own."""
+    """The frame of a function. chains, calls: by address. An instruction without a chain is the function's own."""
     regions = find_regions(flow)
     innermost: list[int | None] = [None] * len(flow.steps)
     for index, region in enumerate(regions):
@@ -169,7 +175,7 @@ def frames_of(
         if within is None:
             own.append(_below(root, calls_in))
             continue
-        # What is not in the loop's inlined function was moved into it.
+        # Instructions that are not from the loop's inlined function were moved into the loop.
         depth = len(shared[within])
         is_inside = _equal(shared[within], calls_in) == depth
         own.append(_below(nodes[within], calls_in[depth:] if is_inside else ()))
@@ -209,7 +215,7 @@ def _below(node: _Node, calls: Sequence[_InlinedCall]) -> _Node:
 
 
 def _equal(calls: Sequence[_InlinedCall], others: Sequence[_InlinedCall]) -> int:
-    """How many are the same from the outermost on."""
+    """How many calls are the same, from the outermost one on."""
     number = 0
     for one, other in zip(calls, others):
         if one[:3] != other[:3]:
@@ -221,9 +227,9 @@ def _equal(calls: Sequence[_InlinedCall], others: Sequence[_InlinedCall]) -> int
 def _shared_calls(
     regions: Sequence[Region], flow: Flow, inlined: Sequence[Sequence[_InlinedCall]]
 ) -> list[Sequence[_InlinedCall]]:
-    """For each region, the inlined calls that it belongs to: those of the jump that closes it, as
-    far as nearly all that it executes is in them. A compiler moves single instructions into loops
-    of other functions; and the jump may be in an inlined comparison, with little else."""
+    """The inlined calls that each region belongs to: those of the jump that closes it which contain nearly all that it
+    executes. Compilers move single instructions into loops of other functions, and the jump may be in an inlined
+    comparison with little else."""
     found: list[Sequence[_InlinedCall]] = []
     for region in regions:
         calls = inlined[_closing_step(region, flow)]
@@ -242,20 +248,21 @@ def _shared_calls(
 
 
 def _closing_step(region: Region, flow: Flow) -> int:
-    """The jump that keeps the loop going: from the end of the header, if that is behind the body."""
+    """The index of the jump that repeats a loop; if the block `closing` does not jump, the end of the header, which
+    then is behind the body."""
     is_jump = jumps(flow, region.closing)
     return flow.blocks[region.closing if is_jump else region.headers[0]].last
 
 
 def _opening(chains: Sequence[Chain], begin: int) -> Position:
-    """Where the function begins: what is executed first may be the test of a loop already."""
+    """The position where a function begins: its first line, as what is executed first may be the test of a loop."""
     first = chains[begin][0]
     own = [chain[0] for chain in chains if chain[0].file == first.file and chain[0].line]
     return min(own, key=lambda place: place.line, default=first)
 
 
 class _Named(NamedTuple):
-    """A region as its loop is named."""
+    """The name of a region: the position of its loop."""
 
     file: str
     line: int
@@ -267,11 +274,14 @@ def _named(
     region: Region, flow: Flow, chains: Sequence[Chain], depth: int, opening: Position,
     others: Container[tuple[str, int]], around: tuple[str, int] = ("", 0),
 ) -> _Named:
-    """By the first line in the file of those that may decide whether the loop goes on: a
-    compiler puts the test to the end or to the beginning, and tests of the body to the other. The
-    line in which a function begins is that of instructions from anywhere, and what a loop begins with may
-    have a line that one of the others, outer or earlier ones, goes by, or that is before the loop around,
-    as of a constant that code there has, too. around: the loop around, in the same inlined function."""
+    """The name of a region: the first line of those instructions that may decide whether the loop goes on, as compilers
+    put the test at the end or at the beginning, and tests of the body at the other.
+
+    Some lines do not count if there are others: the first line of a function, which instructions from anywhere may
+    have; a line that another loop, an outer or earlier one, is named by; and a line before the outer loop, as of a
+    constant that code there uses, too. depth: the number of inlined calls that the region belongs to. others: the names
+    of other loops. around: the position of the outer loop, if it is in the same inlined function.
+    """
     first = min(flow.blocks[header].first for header in region.headers)
     at_start = flow.blocks[region.headers[0]]
 
@@ -288,7 +298,7 @@ def _named(
         return is_own and place.line <= opening.line
 
     known = [place for place in map(position, deciding) if place.line]
-    # In a function of one line, that line is the only one to know.
+    # In a function of one line, there is no other line.
     known = [place for place in known if not opens_function(place)] or known
     known = [place for place in known if place.file != around[0] or place.line >= around[1]] or known
     jump = position(deciding[0])
@@ -298,7 +308,7 @@ def _named(
     if known:
         file = known[0].file
         line = min(place.line for place in known if place.file == file)
-    # The last time, the header was left before the body, if what left it is the loop's own test.
+    # If the header ends with the loop's own test, the last pass left it before the body.
     is_test = position(at_start.last).line in (line, 0)
     iterations = region.passed - (region.left if is_test else 0)
     return _Named(file, line, flow.steps[first].address, iterations)
@@ -311,7 +321,7 @@ def _loop_node(
     name = _named(region, flow, chains, depth, opening, others, outer)
     others.add((name.file, name.line))
     kind = Kind.REGION if region.is_irreducible else Kind.LOOP
-    # Without a source line, loops are known by where they are.
+    # Loops without a source line are named by their address.
     address = "" if name.line else f"{name.address:#x}"
     node = around.child(kind, address, name.file, name.line, name.address)
     node.parts.append(LoopPart(name.address, region.entries, name.iterations))
@@ -320,9 +330,9 @@ def _loop_node(
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop of the machine's, as a frame of it is named. parent is the place in the nest of the loop
-    around; address is its header's; calls are those that were inlined around it, the outermost first, by
-    file and line."""
+    """A loop of the machine code, with the position by which its frame is named. calls: the files and lines of the
+    inlined calls around it, the outermost first. address: that of its header. parent: the index of the outer loop in
+    the nest; None if there is none."""
 
     file: str
     line: int
@@ -335,15 +345,15 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """The loops of a function, outer ones before inner ones; and by the addresses of the executed
-    instructions, the innermost one that each is in."""
+    """The loops of a function, outer ones before inner ones. innermost: the index of the innermost loop that an
+    executed instruction is in, by its address."""
 
     loops: tuple[Loop, ...]
     innermost: Mapping[int, int]
 
 
 def nest_of(function: Function, flow: Flow, chains: Mapping[int, Chain]) -> Nest:
-    """chains by address; an instruction without one is the function's own."""
+    """The loops of a function. chains: by address. An instruction without a chain is the function's own."""
     regions = find_regions(flow)
     all_chains = [_chain(function, step, chains) for step in flow.steps]
     inlined = [_inlined_calls(chain, step) for chain, step in zip(all_chains, flow.steps)]
@@ -370,6 +380,7 @@ def nest_of(function: Function, flow: Flow, chains: Mapping[int, Chain]) -> Nest
 
 
 def _count_entries(flow: Flow, own: Sequence[_Node]) -> None:
+    """Set the entries of all frames. own: the innermost frame of each step."""
     def go_on(source: _Node | None, target: _Node, count: int) -> None:
         around: set[_Node] = set()
         while source is not None:

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Inclusive costs, and the cycles that recursion makes.
 
-A function's inclusive cost is its self cost plus the cost of the calls it makes. In recursion
-that would count the same cost once per level. So functions that call each other in a circle form
-a cycle (a strongly connected component of the call graph), and calls inside it are left out:
+The inclusive cost of a function is its self cost plus the cost of the calls it makes. In recursion, that would count
+the same cost once per level. Therefore, functions that call each other in a circle form a cycle (a strongly connected
+component of the call graph), and calls within it are left out:
 
   inclusive cost of a cycle          the self costs of its members + their calls out of it
   own part of a member               its own self cost + its own calls out of the cycle
   inclusive cost of a member         its self cost + all calls it makes, or all calls of it if
                                      these cost less, and no more than the cycle
 
-The first is exact: no chain of calls enters the same cycle twice. The own parts of the members
-add up to it. The third is exact for a member that was never open more than once, as most of a
-large cycle never are, and too high for others. A function that calls only itself is its own
-cycle, and its cost is exact.
+The first is exact, as no chain of calls enters the same cycle twice. The own parts of the members add up to it. The
+third is exact for members that were never open more than once, as are most of a large cycle, and too high for others. A
+function that calls only itself is its own cycle, and its cost is exact.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ Edges = Mapping[Function, Mapping[Function, Call]]
 
 
 class FunctionCosts(NamedTuple):
-    """calls counts how often the function was called, by others and by itself. Outside of cycles,
-    own_part is the inclusive cost."""
+    """The costs of a function. calls: how often it was called, by others and by itself. own_part: see above; outside of
+    cycles, it is the inclusive cost. recursive: whether it calls itself directly."""
 
     self_cost: Row
     inclusive: Row
@@ -42,7 +41,7 @@ class FunctionCosts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Two or more functions that call each other in a circle. calls counts calls into it."""
+    """Two or more functions that call each other in a circle. calls: how often it was entered by a call."""
 
     number: int
     members: tuple[Function, ...]  # by their own parts in the first event, the costliest first
@@ -53,6 +52,9 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class CallGraph:
+    """The functions of a profile with their costs and calls. callees: by caller and callee.
+    callers: by callee and caller."""
+
     functions: Mapping[Function, FunctionCosts]
     cycles: tuple[Cycle, ...]
     callees: Edges
@@ -67,8 +69,8 @@ class CallGraph:
 
 
 def build(profile: Profile, like: CallGraph | None = None) -> CallGraph:
-    """The call graph of a profile. With `like`, which must know all of its functions and calls,
-    it gets the functions and cycles of that graph, so that two profiles can be compared."""
+    """The call graph of a profile. like: a graph with all of its functions and calls, whose functions and cycles it
+    gets, so that two profiles can be compared; None: its own."""
     self_costs, callees = _functions_and_callees(profile)
     callers: dict[Function, dict[Function, Call]] = {}
     for caller, out in callees.items():
@@ -97,7 +99,7 @@ def build(profile: Profile, like: CallGraph | None = None) -> CallGraph:
         for number, members in enumerate(cycles)
     ]
     if like is None:
-        # By cost, so that the numbers do not depend on the order of functions in the file.
+        # Cycles are numbered by cost, so that numbers do not depend on the order of functions in the file.
         found.sort(key=lambda cycle: cycle.members)
         found.sort(key=lambda cycle: cycle.inclusive, reverse=True)
     found = [replace(cycle, number=number) for number, cycle in enumerate(found, 1)]
@@ -127,6 +129,7 @@ def _own_part(
     function: Function, self_cost: Row, out: Mapping[Function, Call],
     cycle_of: Mapping[Function, int],
 ) -> Row:
+    """The self cost of a function and its calls out of its cycle."""
     mine = cycle_of.get(function)
     rows = [
         call.cost
@@ -141,7 +144,7 @@ def _own_part(
 def _is_entered_by_calls(
     cycle: Cycle, callers: Edges, number_of: Mapping[Function, int]
 ) -> bool:
-    """Whether calls from outside account for all of it, so that no member is a root."""
+    """Whether calls from outside account for all costs of a cycle, so that no member is a root."""
     calls = [
         call.cost
         for member in cycle.members
@@ -154,7 +157,8 @@ def _is_entered_by_calls(
 def _member_inclusive(
     member: Function, cycle: Cycle, self_cost: Row, entered: bool, callees: Edges, callers: Edges
 ) -> Row:
-    """In every event. What a root costs is in no call of it: its callers would give too little."""
+    """The inclusive cost of a member of a cycle. entered: whether no member is a root. The cost of a root is not in
+    calls of it, so calls are only an upper bound if there is none."""
     made = [call.cost for callee, call in callees.get(member, {}).items() if callee != member]
     below = tuple(map(sum, zip(self_cost, *made)))
     if not entered:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine as bd_calibrate has measured it: what instructions and lines take there. docs/machines.md describes the
-file and how each figure is measured."""
+"""A machine as bd_calibrate measured it: the times of instructions and lines. docs/machines.md describes the file and
+how each figure is measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 class Order(enum.Enum):
-    """How the lines of a buffer follow each other."""
+    """The order in which the lines of a buffer were visited."""
 
     IN_ORDER = "in-order"
     STRIDE = "stride"
@@ -22,7 +22,7 @@ class Order(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """The least and the median are those of all rounds."""
+    """A measured figure. least, median: those of all rounds."""
 
     value: float
     least: float
@@ -31,35 +31,37 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """figures: by name, in the units of the file. lines: nanoseconds for a line, by the bytes of others behind which
-    it lies, the smallest first."""
+    """A machine. figures: by name, in the units of FIGURES. lines: pairs of the size of a buffer in bytes and the
+    nanoseconds per line, the smallest buffer first."""
 
     name: str
     processor: str
-    model: str  # the same in numbers; may be empty
+    model: str  # the processor as numbers; may be empty
     measured: str
     caches: tuple[int, ...]  # bytes, the first level first
     figures: Mapping[str, Figure]
     lines: Mapping[Order, tuple[tuple[int, Figure], ...]]
 
     def figure(self, name: str) -> float:
+        """The value of a figure."""
         return self.figures[name].value
 
     @property
     def transfer(self) -> float | None:
-        """Nanoseconds until a core has a line that another one has written; None of a machine with one core."""
+        """The nanoseconds until a core has a line that another one wrote; None for a machine with one core."""
         found = self.figures.get(TRANSFER)
         return found.value if found else None
 
     @property
     def cycle(self) -> float:
-        """Nanoseconds: of the eight instructions of the loop whose instructions are chained, six need a cycle each."""
+        """The nanoseconds of a clock cycle. Six of the eight instructions in the loop of `instruction-chained` take a
+        cycle each."""
         return self.figure("instruction-chained") * 8 / 6
 
 
-# What the file of a machine with several cores has besides; files of older versions lack it.
+# A figure of machines with several cores. Files of older versions lack it.
 TRANSFER = "transfer"
-# What every file has, with its unit.
+# The figures that every file has, with their units.
 FIGURES = {
     "instruction": "ns", "instruction-free": "ns", "instruction-chained": "ns", "misprediction": "ns",
     "page-walk": "ns", "translations": "pages", "window": "instructions",

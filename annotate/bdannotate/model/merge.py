@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles added, subtracted and renamed. All costs are sums, so this is plain arithmetic:
-(A + B) - B = A. What has no cost any more is left out."""
+"""Profiles added, subtracted and renamed. As all costs are sums, (A + B) - B = A. Entries without costs go."""
 
 from __future__ import annotations
 
@@ -25,10 +24,12 @@ _NAME = re.compile(r"[A-Za-z_][^\s+*-]*")
 
 
 def add(left: Profile, right: Profile) -> Profile:
+    """The sum of two profiles, which must have the same events in any order."""
     return _combine(left, right, 1)
 
 
 def subtract(left: Profile, right: Profile) -> Profile:
+    """The left profile without the right one, which must have the same events in any order."""
     return _combine(left, right, -1)
 
 
@@ -87,6 +88,7 @@ def _merged(
     right: Mapping[Key, Value],
     combine: Callable[[Value | None, Value], Value | None],
 ) -> dict[Key, Value]:
+    """Both mappings combined, without keys for which `combine` returns None."""
     result = dict(left)
     for key, other in right.items():
         combined = combine(result.get(key), other)
@@ -98,6 +100,7 @@ def _merged(
 
 
 def common_events(left: Profile, right: Profile) -> tuple[str, ...]:
+    """The events that both profiles have, in the order of the left one. Raises UserError if there are none."""
     common = tuple(event for event in left.events if event in right.events)
     if not common:
         raise UserError(
@@ -107,7 +110,7 @@ def common_events(left: Profile, right: Profile) -> tuple[str, ...]:
 
 
 def reorder(profile: Profile, events: tuple[str, ...]) -> Profile:
-    """The same profile with the columns in this order; it must have just these events."""
+    """The profile with its events in this order. Raises UserError unless these are exactly its events."""
     if profile.events == events:
         return profile
     if set(profile.events) != set(events):
@@ -129,7 +132,7 @@ def _without(formulas: Mapping[str, str], events: Set[str]) -> dict[str, str]:
 
 
 def project(profile: Profile, events: tuple[str, ...]) -> Profile:
-    """The same profile with these of its events only."""
+    """The profile with only these of its events, in this order."""
     if profile.events == events:
         return profile
     order = [profile.events.index(event) for event in events]
@@ -182,11 +185,14 @@ class Substitution:
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
+    """The substitutions for the names of files, including object files, and of functions, applied in order."""
+
     files: tuple[Substitution, ...] = ()
     functions: tuple[Substitution, ...] = ()
 
 
 def parse_substitution(text: str) -> Substitution:
+    """The substitution s/OLD/NEW/ that a text states; any character may replace the slash. Raises UserError."""
     parts = re.split(rf"(?<!\\){re.escape(text[1])}", text[2:]) if len(text) > 1 else []
     if text[:1] != "s" or len(parts) != 3 or set(parts[2]) - set("gi"):
         raise UserError(f"'{text}' is not of the form s/OLD/NEW/, with g and i as flags")
@@ -201,7 +207,7 @@ def parse_substitution(text: str) -> Substitution:
 
 
 def rename(profile: Profile, renaming: Renaming) -> Profile:
-    """What gets the same name by it is added up."""
+    """The profile with other names. Entries that get the same name are added up."""
     if not renaming.files and not renaming.functions:
         return profile
 
@@ -213,6 +219,7 @@ def rename(profile: Profile, renaming: Renaming) -> Profile:
 
 
 def rename_function(function: Function, renaming: Renaming) -> Function:
+    """The function with other names."""
     return Function(
         _applied(renaming.files, function.object),
         _applied(renaming.files, function.file),
@@ -221,6 +228,7 @@ def rename_function(function: Function, renaming: Renaming) -> Function:
 
 
 def functions_of(profile: Profile) -> set[Function]:
+    """All functions with self costs or calls."""
     found = {place.function for place in profile.lines}
     for site in profile.calls:
         found.add(site.caller)
@@ -232,7 +240,7 @@ def map_functions(
     profile: Profile, function: Callable[[Function], Function],
     file: Callable[[str], str] = lambda name: name,
 ) -> Profile:
-    """The profile with other functions and files; what becomes the same is added up."""
+    """The profile with other functions and files. Entries that become the same are added up."""
 
     def place(old: Place) -> Place:
         return Place(function(old.function), file(old.file))

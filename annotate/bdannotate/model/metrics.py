@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers people read, made from a row of costs: events, sums of events, and ratios.
+"""The numbers that people read, computed from a row of costs: events, sums of events, and ratios.
 
-The format can hold sums only. Shares and rates are computed here, from whatever row is at hand:
-a function's, a line's, a call's, self or inclusive.
+Profiles have sums only. Shares and rates are computed here, from any row: that of a function, a line or a call, self or
+inclusive.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .errors import UserError
 from .profile import Profile, Row
 
 Number = int | float
-SECOND = 1e-12  # of a picosecond
-# Estimated picoseconds, and what they may be at least and at most.
+SECOND = 1e-12  # seconds per picosecond
+# The estimated time in picoseconds, its lower and its upper bound.
 TIMES = ("TEst", "TLeast", "TMost")
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+)\s*\*?\s*)?([A-Za-z_][^\s+*-]*)\s*")
 
@@ -31,16 +31,16 @@ class Metric:
     title: str
     numerator: Row
     denominator: Row | None = None
-    is_share: bool = False  # a quotient to be read as a percentage
+    is_share: bool = False  # whether it is a quotient to be read as a percentage
     more_is_better: bool = False
-    is_time: bool = False  # a sum of picoseconds, whose value is told in seconds
+    is_time: bool = False  # whether it is a sum of picoseconds; its value is in seconds
 
     @property
     def is_ratio(self) -> bool:
         return self.denominator is not None
 
     def value(self, row: Row) -> Number | None:
-        """None where a ratio has nothing to divide by."""
+        """The metric's value for a row; None if the denominator of a ratio is 0."""
         top: int = sum(map(mul, self.numerator, row))
         if self.denominator is None:
             return top * SECOND if self.is_time else top
@@ -48,7 +48,7 @@ class Metric:
         return top / bottom if bottom else None
 
     def counter(self) -> Callable[[Row], int]:
-        """The numerator, for loops over many rows: several times as fast as value()."""
+        """A function that returns the numerator, for loops over many rows: several times as fast as value()."""
         weights = [(index, weight) for index, weight in enumerate(self.numerator) if weight]
         if len(weights) == 1 and weights[0][1] == 1:
             return itemgetter(weights[0][0])
@@ -61,7 +61,7 @@ class Metric:
         return lambda row: sum(map(mul, factors, counted(row)))
 
 
-# What is summed, with weights; a sum is offered where all of its events are recorded.
+# Weighted sums: name, heading, title, and weights by event. A sum is available if the profile has all of its events.
 _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
     ("DRefs", "data refs", "Data accesses", {"Dr": 1, "Dw": 1}),
     ("L1Refs", "L1 refs", "Instruction fetches and data accesses", {"Ir": 1, "Dr": 1, "Dw": 1}),
@@ -105,7 +105,7 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
      {"WaitFirst": 1, "WaitIn": 1, "WaitOut": 1}),
     ("Bm", "mispred.", "Mispredicted branches", {"Bcm": 1, "Bim": 1}),
     ("Branches", "branches", "Branches", {"Bc": 1, "Bi": 1}),
-    # A miss of all levels costs as much as with two: what L2 misses and LL has lies between.
+    # A miss of all levels costs as much as with two levels. A hit in LL costs something between.
     (
         "CEst", "cycle est.", "Estimated cycles: Ir + 10 L1m + 30 L2m + 70 LLm",
         {"Ir": 1, "I1mr": 10, "D1mr": 10, "D1mw": 10, "I2mr": 30, "D2mr": 30, "D2mw": 30,
@@ -117,7 +117,7 @@ _SUMS: tuple[tuple[str, str, str, dict[str, int]], ...] = (
     ),
 )
 
-# What is divided by what: events or sums from above. A share is read in percent.
+# Shares: name, heading, title, numerator and denominator, which are events or sums from above.
 _SHARES: tuple[tuple[str, str, str, str, str], ...] = (
     ("Unused1", "unused", "Share of the bytes loaded into L1 that was never used",
      "SpLoss1", "Loaded1"),
@@ -150,7 +150,7 @@ _SHARES: tuple[tuple[str, str, str, str, str], ...] = (
     ("Brate", "mispred.", "Share of branches mispredicted", "Bm", "Branches"),
 )
 
-# The last field is a factor.
+# Quotients, likewise, with a factor for the numerator.
 _QUOTIENTS: tuple[tuple[str, str, str, str, str, int], ...] = (
     ("AccLine1", "acc/line", "Accesses to a line while it was in L1, on average",
      "Access1", "EvLine1", 1),
@@ -217,18 +217,18 @@ _HEADINGS = {
     "AcCostL2": ("rarely used L2", "1000 / accesses, added up over the lines that left L2"),
     "AcCost2": ("rarely used LL", "1000 / accesses, added up over the lines that left LL"),
 }
-# Callgrind, and bdgrind once, call these "1000 per access", which reads as the opposite.
+# Callgrind calls these "1000 per access", as bdgrind once did. That reads as the opposite.
 _MISLEADING_TITLES = frozenset({"AcCost1", "AcCostL2", "AcCost2"})
 
 
 def metrics_of(profile: Profile) -> dict[str, Metric]:
-    """Everything that can be shown of a profile, by name: its events first."""
+    """All metrics of a profile by name, its events first."""
     return metrics_for(profile.events, profile.titles, profile.formulas)
 
 
 def with_cycle_costs(profile: Profile, costs: tuple[int, ...]) -> Profile:
-    """The profile with other costs of an instruction and of a miss of L1, of L2 if there are four, and of LL in
-    CEst."""
+    """The profile with another CEst. costs: cycles of an instruction, of a miss of L1, of L2 if there are four numbers,
+    and of LL. Raises UserError if they do not match the profile's caches."""
     if any(event not in profile.events for event in ("I1mr", "D1mr", "D1mw", "ILmr")):
         raise UserError(f"--cycle-costs: {profile.parts[0].source} counts no cache misses")
     has_l2 = "D2mr" in profile.events
@@ -242,6 +242,8 @@ def with_cycle_costs(profile: Profile, costs: tuple[int, ...]) -> Profile:
 def metrics_for(
     events: tuple[str, ...], titles: Mapping[str, str], formulas: Mapping[str, str]
 ) -> dict[str, Metric]:
+    """All metrics of rows with these events, by name. titles, formulas: by event, as a profile states them. Raises
+    UserError for a formula that is not valid."""
     found: dict[str, Metric] = {}
     for event in events:
         heading, title = _HEADINGS.get(event, (event, event))
@@ -274,7 +276,7 @@ def _weights(events: tuple[str, ...], weights: Mapping[str, int]) -> Row:
 
 
 def _formula(name: str, formula: str, known: Mapping[str, Metric], width: int) -> Row:
-    """An event that the file defines by others, `10 L1m + 100 LLm`."""
+    """The weights of an event that a file defines by others, such as `10 L1m + 100 LLm`."""
     total = (0,) * width
     position = 0
     while position < len(formula):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Columns of counts in as few bytes each as their largest one takes: most counts of a large profile are 0, or small.
+"""Columns of counts with as few bytes per count as the largest one needs: most counts of a large profile are 0 or
+small.
 
-A column is an array of unsigned numbers; where it does not say otherwise, of 1, 2, 4 or 8 bytes.
+A column is an array of unsigned numbers of 1, 2, 4 or 8 bytes, unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}  # by the bytes of a value
 
 
 def zeros(count: int, width: int = 1) -> array[int]:
+    """A column of `count` zeros of `width` bytes each."""
     found = array(CODES[width])
     found.frombytes(bytes(width * count))
     return found
 
 
 def narrow(values: Sequence[int]) -> array[int]:
-    """Of counts from 0 to below 2^64; others are an OverflowError."""
+    """The column of these counts. Raises OverflowError unless all are from 0 to below 2^64."""
     if isinstance(values, (bytes, bytearray)):
         return array("B", values)
     width = width_of(max(values, default=0))
@@ -28,12 +30,12 @@ def narrow(values: Sequence[int]) -> array[int]:
 
 
 def width_of(largest: int) -> int:
-    """Of values up to this one."""
+    """The bytes per value of a column whose largest value is this one, at most 8."""
     return next((width for width in CODES if largest < 1 << 8 * width), 8)
 
 
 def extended(known: array[int], more: array[int]) -> array[int]:
-    """Both behind each other, in the wider one's width: the first one itself if that is its width."""
+    """The two columns joined, in the wider one's width. `known` itself is extended if it has that width."""
     width = max(known.itemsize, more.itemsize)
     longer = widened(known, width)
     longer.extend(widened(more, width))
@@ -41,12 +43,12 @@ def extended(known: array[int], more: array[int]) -> array[int]:
 
 
 def widened(column: array[int], width: int) -> array[int]:
-    """The column itself if it is as wide already."""
+    """The column with `width` bytes per value, at least as many as before; the column itself if it has these."""
     if column.itemsize == width:
         return column
     if sys.byteorder == "big":
         return array(CODES[width], column)
-    # Byte by byte of all values at once: no number is made of any of them.
+    # Copy the same byte of all values at a time, without making a Python number of any value.
     data, old = column.tobytes(), column.itemsize
     wide = bytearray(width * len(column))
     for byte in range(old):
@@ -55,7 +57,7 @@ def widened(column: array[int], width: int) -> array[int]:
 
 
 class Growing:
-    """A column that is made piece by piece. Where a count does not fit 64 bits, or is below 0, it is a list."""
+    """A column that grows piece by piece. It becomes a list if a count is negative or does not fit 64 bits."""
 
     __slots__ = ("values",)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Data objects: costs separated by the memory that was loaded, and by the code that loaded it.
 
-A group is what is not separated further: the heap blocks that were allocated in one place, a variable,
-the stack frames of a function. A row is what a line of code did to a group.
+A group has the objects that are not separated further: the heap blocks that were allocated in one place, a variable, or
+the stack frames of a function. A row has the costs of a source line in a group.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from .profile import CACHE, Function, Part, Profile, Row, add_rows
 
 
 class ObjectKind(enum.Enum):
+    """The kind of a data object."""
+
     UNKNOWN = "unknown"
     CODE = "code"
     HEAP = "heap"
-    UNUSED = "unused"  # the allocator's own memory, and what was free
+    UNUSED = "unused"  # the allocator's own memory, and free blocks
     STACK = "stack"
     STATIC = "static"
     THREAD_LOCAL = "thread-local"
@@ -37,7 +39,7 @@ VARIABLES = frozenset({ObjectKind.STATIC, ObjectKind.THREAD_LOCAL})
 
 
 class CodeLine(NamedTuple):
-    """A line of a function: where that called or loaded something."""
+    """A source line of a function, which called or loaded something."""
 
     function: Function
     file: str
@@ -45,15 +47,15 @@ class CodeLine(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What distinguishes groups."""
+    """The identity of a group."""
 
     kind: ObjectKind
-    name: str = ""  # of a variable
-    object: str = ""  # of code, a variable or a file
-    size: int = 0  # of a variable, in bytes
-    function: Function | None = None  # whose frames; the function called to allocate
-    places: tuple[CodeLine, ...] = ()  # where that was called, the innermost first
-    symbol: str = ""  # of a variable: what linkers call it, if that is another name
+    name: str = ""  # that of a variable
+    object: str = ""  # the object file of code or a variable, or the file itself
+    size: int = 0  # that of a variable, in bytes
+    function: Function | None = None  # the one whose stack frames these are, or that was called to allocate
+    places: tuple[CodeLine, ...] = ()  # the calls that led to that function, the innermost first
+    symbol: str = ""  # the linker's name of a variable, if it is another one
 
 
 class HeapBlocks(NamedTuple):
@@ -61,28 +63,30 @@ class HeapBlocks(NamedTuple):
 
     number: int
     bytes: int
-    freed: int  # how many
-    alive: int  # at the end
-    most_alive: int
+    freed: int  # the number of freed blocks
+    alive: int  # bytes at the end
+    most_alive: int  # bytes
     smallest: int
     largest: int
-    divisor: int  # the greatest common one of all sizes; of calloc's, of its elements
-    usual: int = 0  # the size of at least nine tenths of them; 0 if there is none, or they are too few to tell
+    divisor: int  # the greatest common divisor of all sizes; of calloc's, of the sizes of elements
+    usual: int = 0  # the size of at least nine tenths of the blocks; 0: there is none, or there are too few blocks
 
 
 class Pattern(NamedTuple):
-    """Some bytes of a block or variable that were in one line of D1 when it was evicted: of a line of up
-    to 64 bytes, all that the block has in it; of a longer one, in a part of it of 64 bytes."""
+    """Bytes of a block or variable that were in one line of D1 when it was evicted: all that the block has in a line of
+    up to 64 bytes, or in a 64-byte part of a longer line."""
 
-    offset: int  # of the first one in the block
-    bytes: int  # how many, at most 64; 0: nothing is known but who loaded the line
-    used: int  # a bit for each
+    offset: int  # that of the first byte in the block
+    bytes: int  # how many, at most 64; 0: only the code that loaded the line is known
+    used: int  # a bit for each byte, the lowest one for the first
     times: int
-    by: CodeLine  # who had loaded the line
+    by: CodeLine  # the code that loaded the line
 
 
 class ObjectRow(NamedTuple):
-    group: int
+    """The costs of a source line in a group."""
+
+    group: int  # an index into Objects.groups
     function: Function
     file: str
     line: int
@@ -90,52 +94,55 @@ class ObjectRow(NamedTuple):
 
 
 class Site(NamedTuple):
-    """An instruction that called something, and the code's position there."""
+    """A call site: an instruction that called something, with its source position."""
 
     function: Function
     file: str
     line: int
-    address: int  # in the function's object
+    address: int  # in the function's object file
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectGroup:
-    """sites are those of the identity's places, all ways to them: the same line can have several
-    instructions."""
+    """Objects with the same costs. sites: the call sites of the identity's places, one chain for each way to them, as a
+    line can have several instructions."""
 
     identity: Identity
     blocks: HeapBlocks | None = None
     patterns: Sequence[Pattern] = ()
     sites: tuple[tuple[Site, ...], ...] = ()
-    label: str = ""  # that no other group has, once it was named among them
+    label: str = ""  # unique; empty until groups are named
 
     @property
     def has_patterns(self) -> bool:
+        """Whether it is known which bytes were used."""
         return any(pattern.bytes for pattern in self.patterns)
 
     @property
     def unmapped(self) -> int:
-        """How many parts of lines, one for each block or variable in a line, are in no pattern."""
+        """How many parts of lines are in no pattern. A line has a part for each block or variable in it."""
         return sum(pattern.times for pattern in self.patterns if not pattern.bytes)
 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
+    """The data objects of a run, or of several added up."""
+
     parts: tuple[Part, ...]
     events: tuple[str, ...]
     groups: tuple[ObjectGroup, ...]
     rows: tuple[ObjectRow, ...]
-    one_in: int = 1  # of the lines after the first ones, so many had one that patterns tell of; 1: all
-    # Of each part that was put together here, the numbers that its groups have now.
+    one_in: int = 1  # after the first lines, one line in so many has a pattern; 1: all
+    # For each part that was merged, the indices here of its groups.
     numbers: tuple[tuple[int, ...], ...] = ()
-    depth: int = 0  # so many callers distinguish heap blocks
-    whole_to: int = 0  # objects of up to so many bytes have patterns of all of these
+    depth: int = 0  # how many callers distinguish heap blocks
+    whole_to: int = 0  # objects of up to this many bytes have patterns of all of their bytes
 
     @property
     def line_bytes(self) -> int | None:
-        """How many bytes a line of D1 has. None if that is not told, or differs between parts."""
-        told = [CACHE.fullmatch(dict(part.descriptions).get("D1 cache", "")) for part in self.parts]
-        sizes = {int(match[2]) if match else 0 for match in told}
+        """The bytes of a line of D1; None if that is not known, or differs between parts."""
+        caches = [CACHE.fullmatch(dict(part.descriptions).get("D1 cache", "")) for part in self.parts]
+        sizes = {int(match[2]) if match else 0 for match in caches}
         return max(sizes) or None if len(sizes) == 1 else None
 
     def totals(self) -> Row:
@@ -145,26 +152,27 @@ class Objects:
         return total
 
     def costs(self) -> list[Row]:
-        """By group."""
+        """The costs of each group."""
         costs = [(0,) * len(self.events)] * len(self.groups)
         for row in self.rows:
             costs[row.group] = add_rows(costs[row.group], row.cost)
         return costs
 
 
-# What happens where nothing is loaded. All other events are some object's.
+# Events that happen without a load. All others belong to objects.
 _WITHOUT_OBJECT = frozenset({
     "Ir", "Dr", "Dw", "Bc", "Bcm", "Bi", "Bim", "Ge", "sysCount", "sysTime", "sysCpuTime",
 })
 
 
 def has_object(event: str) -> bool:
+    """Whether the costs of an event belong to objects."""
     return event not in _WITHOUT_OBJECT
 
 
 def inlined_calls(found: Iterable[Objects]) -> dict[str, dict[int, int]]:
-    """By object, the addresses in main and below it where code that was inlined from another file
-    called an allocator, or what calls one; with their lines."""
+    """The addresses, in main and below it, at which code that was inlined from another file called an allocator or a
+    function that leads to one; each with its source line, by object file."""
     addresses: dict[str, dict[int, int]] = {}
     for objects in found:
         ways = (way for group in objects.groups for way in group.sites)
@@ -182,9 +190,9 @@ def _to_main(sites: Sequence[Site]) -> Iterator[Site]:
 
 
 def at_own_lines(objects: Objects, chains: Chains) -> Objects:
-    """With the lines of the functions themselves as the places of calls that are in inlined code from
-    other files: all containers that allocate in one function would have the same line, that of the
-    library. As read, a group has one way to its places."""
+    """The objects with other places for calls in inlined code from other files: the lines of the functions themselves.
+    Otherwise, all containers that allocate in one function would have the same line of the library. The groups must be
+    as they were read, with at most one chain of sites each."""
     wanted = inlined_calls([objects])
 
     def place(site: Site) -> CodeLine:
@@ -206,14 +214,14 @@ class _Run(NamedTuple):
     pid: str
     thread: str
     command: str
-    number: int  # of those that all this is the same of
+    number: int  # counts runs for which all of this is the same
 
 
 def merge(
     found: Sequence[Objects], rename: Callable[[Function], Function] = lambda same: same, by_site: bool = False
 ) -> Objects:
-    """Those of several parts, threads or runs as one; what looks the same is one group. by_site: unless different
-    instructions of the same lines have allocated it."""
+    """The objects of several parts, threads or runs as one. Groups with the same identity become one. by_site: whether
+    groups that different instructions of the same lines allocated stay separate. Raises UserError if events differ."""
     first = found[0]
     rename = cache(rename)
     loaders = _Loaders(found, rename)
@@ -241,7 +249,7 @@ def merge(
                 sites.append({})
             sites[number].update(dict.fromkeys(group.sites))
             if group.blocks is not None:
-                # A line may have several instructions that call for blocks.
+                # A line may have several instructions that allocate.
                 mine[number] = _beside(mine[number], group.blocks) if number in mine else group.blocks
             patterns[number].append(group.patterns)
         for number, now in mine.items():
@@ -256,7 +264,7 @@ def merge(
         first.events,
         tuple(
             ObjectGroup(
-                identity, _together(blocks[number]), loaders.patterns(patterns[number]), tuple(sites[number])
+                identity, _sum_of_blocks(blocks[number]), loaders.patterns(patterns[number]), tuple(sites[number])
             )
             for (identity, _), number in numbers.items()
         ),
@@ -271,7 +279,8 @@ def merge(
 
 
 def with_fewer_patterns(objects: Objects, most: int) -> Objects:
-    """Where there are more, of the rarest ones only is kept who had loaded the lines."""
+    """The objects with at most `most` patterns with bytes. Of the rarest ones, only the code that loaded the lines is
+    kept."""
     known = [
         (-pattern.times, number, place) for number, group in enumerate(objects.groups)
         for place, pattern in enumerate(group.patterns) if pattern.bytes
@@ -288,7 +297,7 @@ def with_fewer_patterns(objects: Objects, most: int) -> Objects:
 
 
 def with_events(objects: Objects, events: tuple[str, ...]) -> Objects:
-    """The same ones in another order."""
+    """The objects with their events in this order."""
     if objects.events == events:
         return objects
     order = [objects.events.index(event) for event in events]
@@ -298,6 +307,7 @@ def with_events(objects: Objects, events: tuple[str, ...]) -> Objects:
 
 
 def _without(patterns: Sequence[Pattern], rare: Iterable[int]) -> tuple[Pattern, ...]:
+    """The patterns, those with the indices `rare` without bytes. Patterns without bytes are added up."""
     left = dict(enumerate(patterns))
     unknown: Counter[CodeLine] = Counter()
     for place in rare:
@@ -310,11 +320,11 @@ def _without(patterns: Sequence[Pattern], rare: Iterable[int]) -> tuple[Pattern,
 
 
 class _Loaders:
-    """Who loaded lines, by rank: most of what is put together are patterns, and to look names up and compare them for
-    each takes longer than all the rest."""
+    """Merges patterns. Code that loaded lines is known by its rank in sorted order: most of what is merged are
+    patterns, and looking up and comparing names for each of them would take longer than everything else."""
 
     def __init__(self, found: Iterable[Objects], rename: Callable[[Function], Function]) -> None:
-        # A reader makes each of them once.
+        # A reader makes each code line once, so that it is known by its id.
         made = {
             id(pattern.by): pattern.by for objects in found for group in objects.groups for pattern in group.patterns
         }
@@ -324,7 +334,7 @@ class _Loaders:
         self._ranks = {number: rank[line] for number, line in renamed.items()}
 
     def patterns(self, found: Iterable[Iterable[Pattern]]) -> tuple[Pattern, ...]:
-        """Equal ones added up, in order."""
+        """The patterns in order, equal ones added up."""
         sums: dict[tuple[int, int, int, int], int] = {}
         ranks, lines = self._ranks, self._lines
         for patterns in found:
@@ -338,7 +348,7 @@ class _Loaders:
 
 
 def _renamed(identity: Identity, rename: Callable[[Function], Function]) -> Identity:
-    """A function that calls itself stands once for all of these calls."""
+    """The identity with other names. Consecutive places that become the same, as in recursion, are one."""
     places: list[CodeLine] = []
     for place in identity.places:
         place = place._replace(function=rename(place.function))
@@ -349,8 +359,8 @@ def _renamed(identity: Identity, rename: Callable[[Function], Function]) -> Iden
 
 
 def _in_order(found: Sequence[Objects]) -> Iterator[tuple[_Run, Objects]]:
-    """By parts, each with whose it is. A process has each of its parts once: a second one is another
-    run's, whose process had the same number."""
+    """The objects in the order of their parts, each with its run. A process has each part once; a second one is from
+    another run, whose process had the same number."""
     times: Counter[tuple[str, ...]] = Counter()
 
     def number(objects: Objects) -> int:
@@ -364,21 +374,23 @@ def _in_order(found: Sequence[Objects]) -> Iterator[tuple[_Run, Objects]]:
         times[which] += 1
 
 
-def _together(found: Mapping[_Run, HeapBlocks]) -> HeapBlocks | None:
+def _sum_of_blocks(found: Mapping[_Run, HeapBlocks]) -> HeapBlocks | None:
+    """The blocks of several runs as those of one group; None if there are none."""
     return reduce(_beside, found.values()) if found else None
 
 
 def _later(mine: HeapBlocks, after: HeapBlocks) -> HeapBlocks:
-    """Of two parts of a process, of which the second one tells what is alive then."""
+    """The blocks of two consecutive parts of a process. Those alive at the end are those of the second one."""
     most = max(mine.most_alive, after.most_alive)
     return _beside(mine, after)._replace(alive=after.alive, most_alive=most)
 
 
 def _beside(mine: HeapBlocks, other: HeapBlocks) -> HeapBlocks:
+    """The sum of blocks that may be alive at the same time."""
     return HeapBlocks(
         mine.number + other.number, mine.bytes + other.bytes, mine.freed + other.freed,
         mine.alive + other.alive,
-        mine.most_alive + other.most_alive,  # at the same time, as far as is known
+        mine.most_alive + other.most_alive,  # an upper bound, as they may not be alive at the same time
         min(mine.smallest, other.smallest), max(mine.largest, other.largest),
         gcd(mine.divisor, other.divisor),
         _usual(mine) if _usual(mine) == _usual(other) else 0,
@@ -386,13 +398,13 @@ def _beside(mine: HeapBlocks, other: HeapBlocks) -> HeapBlocks:
 
 
 def _usual(blocks: HeapBlocks) -> int:
-    """Of few blocks, it is not told which size most have, but they may all have one."""
+    """The usual size of blocks; 0 if there is none. If there are too few blocks for one, it is the size of all."""
     return blocks.usual or (blocks.smallest if blocks.smallest == blocks.largest else 0)
 
 
 def object_violation(objects: Objects, profile: Profile) -> str | None:
-    """The first thing that the file of objects and the profile beside it do not agree on, as a
-    sentence: what happened at all, and the self costs of each function."""
+    """The first contradiction between the file of objects and the profile beside it, as a sentence; None if there is
+    none. It compares the runs, the totals, and the self costs of each function."""
     source = objects.parts[0].source
     if objects.events != profile.events:
         return (
@@ -400,7 +412,7 @@ def object_violation(objects: Objects, profile: Profile) -> str | None:
         )
     mine, theirs = _runs(objects.parts), _runs(profile.parts)
     if mine != theirs:
-        return f"{source} is about process {_told(mine)}, but the profile about {_told(theirs)}"
+        return f"{source} is about process {_processes(mine)}, but the profile about {_processes(theirs)}"
     found: dict[Function, Row] = {}
     for row in objects.rows:
         known = found.get(row.function)
@@ -422,8 +434,8 @@ def object_violation(objects: Objects, profile: Profile) -> str | None:
 
 
 def run_violation(found: Sequence[Objects], profile: Profile) -> str | None:
-    """The first thing by which they cannot be of the same run, as a sentence, by what happened at all:
-    the processes, and the sums of all costs."""
+    """The first fact that shows that the files are not from the profile's run, as a sentence; None if there is none. It
+    compares the processes and the totals."""
     parts = [part for objects in found for part in objects.parts]
     mine, theirs = Counter(_runs(parts)), Counter(_runs(profile.parts))
     whole = profile.parts[0].source
@@ -433,8 +445,8 @@ def run_violation(found: Sequence[Objects], profile: Profile) -> str | None:
     source = parts[0].source
     if mine != theirs:
         return (
-            f"{source} is from another run than {whole}: from process {_told(_runs(parts))}, not "
-            f"{_told(_runs(profile.parts))}"
+            f"{source} is from another run than {whole}: from process {_processes(_runs(parts))}, not "
+            f"{_processes(_runs(profile.parts))}"
         )
     sums: dict[str, int] = {}
     for objects in found:
@@ -458,12 +470,13 @@ def _run(part: Part) -> tuple[str, str, str, str]:
     return part.pid, part.part, part.thread, part.command
 
 
-def _told(runs: Sequence[tuple[str, str, str, str]]) -> str:
+def _processes(runs: Sequence[tuple[str, str, str, str]]) -> str:
+    """The processes and parts of the first runs, as a text."""
     return ", ".join(f"{pid} (part {part})" for pid, part, _, _ in runs[:3])
 
 
 def only_of(objects: Objects, is_meant: Callable[[Function], bool]) -> Objects:
-    """What these functions have loaded."""
+    """The objects with only the rows and patterns of functions for which `is_meant` returns True."""
     return replace(
         objects, rows=tuple(row for row in objects.rows if is_meant(row.function)),
         groups=tuple(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Paths within functions: which ways calls have taken, how often, and what each has cost.
+"""Paths within functions: the ways that calls took, how often, and what each path cost.
 
-A path is known by the node where it ends: the node's steps, from the function's root on, are those of the path. Steps,
+A path is known by the node where it ends: its steps are those of the nodes from the function's root to that one. Steps,
 functions and nodes are known by their numbers; number 0 is none.
 """
 
@@ -22,14 +22,16 @@ MOST_STEPS = 255
 
 
 class NodeKind(enum.IntEnum):
-    STEP = 0  # a step more than the parent
-    ROOT = 1  # where the paths of a function begin
-    OTHER = 2  # what is not separated in a function
-    CHARGED = 3  # a step of code that is not shown
+    """What a node stands for."""
+
+    STEP = 0  # one more step than the parent has
+    ROOT = 1  # the beginning of a function's paths
+    OTHER = 2  # paths of a function that were not separated
+    CHARGED = 3  # one more step, of code that is not shown
 
 
 class Ending(enum.IntEnum):
-    """How a step has left its block."""
+    """How a step left its block."""
 
     PLAIN = 0
     CALL = 1
@@ -40,7 +42,7 @@ class Ending(enum.IntEnum):
 
 
 class Piece(NamedTuple):
-    """A row of instructions of one source line; 0: not known."""
+    """Consecutive instructions of one source line. line: 0 if not known."""
 
     file: str
     line: int
@@ -48,7 +50,7 @@ class Piece(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A block and the exit by which it was left. Addresses are in the function's object."""
+    """A block and the exit by which it was left. Addresses are in the function's object file."""
 
     begin: int
     last: int  # its last instruction
@@ -64,35 +66,36 @@ class Step(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """What is rare, by node, in the order of the nodes; a column for each event of the file."""
+    """The rare costs: all but those that follow from the steps. In the order of the nodes, which may repeat."""
 
     node: array[int]
-    costs: tuple[Sequence[int], ...]
+    costs: tuple[Sequence[int], ...]  # one column per event
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Of a run, or of several added up. function, kind, step, parent and times are by node; a parent comes first."""
+    """The paths of a run, or of several added up. Columns are by node; a parent precedes its children."""
 
     parts: tuple[Part, ...]
     events: tuple[str, ...]
-    limit: int
+    limit: int  # how many nodes there could be before new paths were merged
     functions: tuple[Function, ...]
     steps: tuple[Step | None, ...]
     parent: Sequence[int]
     kind: Sequence[int]
     function: Sequence[int]
     step: Sequence[int]
-    times: Sequence[int]
+    times: Sequence[int]  # how often a path ended at the node
     cells: Cells
 
     @property
     def nodes(self) -> int:
-        """With number 0, which is none."""
+        """The number of nodes, including number 0, which is none."""
         return len(self.parent)
 
     def steps_to(self, node: int) -> tuple[tuple[int, bool], ...]:
-        """The numbers of a path's steps, and whether each is of code that is not shown."""
+        """The steps of the path that ends at a node, in order: their numbers, and whether each is of code that is not
+        shown."""
         found: list[tuple[int, bool]] = []
         while self.kind[node] in (NodeKind.STEP, NodeKind.CHARGED):
             found.append((self.step[node], self.kind[node] == NodeKind.CHARGED))
@@ -100,8 +103,8 @@ class Paths:
         return tuple(reversed(found))
 
     def costs(self) -> Iterator[tuple[int, Row]]:
-        """What the paths that end at each node have cost, in the order of the nodes; of others nothing. Those that
-        have no costs but were executed are among them."""
+        """The costs of the paths that end at each node, in the order of the nodes. Nodes at which no path ended are
+        left out; paths that were executed without costs are included."""
         zero = (0,) * len(self.events)
         rare = self._rare()
         node, row = next(rare, (0, zero))
@@ -119,7 +122,7 @@ class Paths:
             yield from rare
 
     def _executed(self) -> Iterator[tuple[int, Row]]:
-        """What always happens, of the nodes where paths have ended."""
+        """The costs that follow from the steps, for the nodes at which paths ended."""
         counted = [
             [0 if step is None else count(step) for step in self.steps] for count in (_instructions, _reads, _writes)
         ]
@@ -134,6 +137,7 @@ class Paths:
             yield node, tuple(row)
 
     def _sums_from_roots(self, counts: Sequence[int]) -> list[int]:
+        """The sums of counts, which are by step, over the steps from the root to each node."""
         sums = [0] * self.nodes
         for node, (parent, step) in enumerate(zip(self.parent, self.step)):
             sums[node] = sums[parent] + counts[step]
@@ -166,7 +170,7 @@ def _writes(step: Step) -> int:
 
 
 def self_costs(paths: Paths) -> Mapping[Function, Row]:
-    """Of each function that was followed: the sum of its paths."""
+    """The self costs of each function that was followed: the sums over its paths."""
     found: dict[int, Row] = {}
     zero = (0,) * len(paths.events)
     for node, row in paths.costs():
@@ -179,7 +183,8 @@ def self_costs(paths: Paths) -> Mapping[Function, Row]:
 
 
 def merge(found: Sequence[Paths], rename: Callable[[Function], Function] = lambda same: same) -> Paths:
-    """Those of several parts, threads or runs as one, in which each path is once. All must have the same events."""
+    """The paths of several parts, threads or runs as one, in which equal paths are added up. All must have the same
+    events. rename: returns the new name of a function."""
     if len(found) == 1:
         only = replace(found[0], functions=tuple(map(rename, found[0].functions)))
         roots = [
@@ -192,7 +197,7 @@ def merge(found: Sequence[Paths], rename: Callable[[Function], Function] = lambd
 
 
 class _Merged:
-    """Nodes are the same if they have the same steps from the root of the same function."""
+    """Adds up paths. Nodes are the same if they have the same steps from the root of the same function."""
 
     def __init__(self, events: tuple[str, ...]) -> None:
         self._events = events
@@ -211,7 +216,7 @@ class _Merged:
         )
 
     def _add(self, one: Paths, rename: Callable[[Function], Function]) -> list[int]:
-        """What the numbers of its nodes are here."""
+        """Add the nodes of `one`, and return their numbers here."""
         functions = [self._functions.setdefault(rename(each), len(self._functions)) for each in one.functions]
         functions[0] = 0
         steps = [self._steps.setdefault(step, len(self._steps)) for step in one.steps]
@@ -237,12 +242,12 @@ class _Merged:
 
 
 def starts(step: Step) -> tuple[int, ...]:
-    """Of its pieces: how many instructions come before each, and at the end how many there are."""
+    """How many instructions precede each piece of a step, followed by how many there are."""
     return (0, *accumulate(piece.instructions for piece in step.pieces))
 
 
 def run_violation(found: Sequence[Paths], profile: Profile) -> str | None:
-    """The first thing by which they cannot be of the same run, as a sentence."""
+    """The first fact that shows that the files are not from the profile's run, as a sentence; None if there is none."""
     def run(part: Part) -> tuple[object, ...]:
         return part.pid, part.command, part.part, part.thread
 
@@ -259,8 +264,8 @@ def run_violation(found: Sequence[Paths], profile: Profile) -> str | None:
 
 
 def path_violation(paths: Paths, profile: Profile) -> str | None:
-    """The first thing that the file and the profile beside it do not agree on, as a sentence: which run it was, and
-    what functions cost themselves, in every event."""
+    """The first contradiction between the file and the profile beside it, as a sentence; None if there is none. It
+    compares the runs and the self costs of functions, in every event."""
     if violation := run_violation([paths], profile):
         return violation
     graph = build(profile)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a profile says, free of its file format.
+"""The contents of a profile, independent of its file format.
 
 Glossary
   event      something that is counted: Ir, D1mr, SpLoss1, ...
   row        one count per event, in the order of Profile.events
   self cost  what the instructions of a function itself caused
-  call       a caller, its source line and a callee, with how often it was made and with the
-             inclusive cost of all these calls: what happened between entering and leaving
+  call       a caller, its source line and a callee, with the number of these calls and their
+             inclusive cost: what happened between entering and leaving
   part       one dump; a file may hold several, and several files may make up one profile
 """
 
@@ -24,10 +24,10 @@ Row = tuple[int, ...]
 # The descriptions of a part that say which caches were simulated.
 CACHE_NAMES = ("I1 cache", "D1 cache", "L2 cache", "LL cache")
 
-# How a part describes a cache: size, size of a line, ways.
+# The description of a cache in a part: its size, the size of a line, its ways.
 CACHE = re.compile(r"(\d+) B, (\d+) B, (.+?)(?:-way)? associative")
 
-# How a profile names code that has no symbol: the address in its object, and how deep in recursion.
+# The name of code without a symbol: the address in its object file, and the level of recursion.
 _ADDRESS = re.compile(r"0x0*([0-9a-f]+(?:'\d+)?)")
 
 
@@ -45,7 +45,7 @@ class Function(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name; of code without one, the object without its folders and the address in it."""
+        """The name; for code without a symbol, the base name of the object file and the address in it."""
         address = _ADDRESS.fullmatch(self.name)
         if not address:
             return self.name
@@ -63,7 +63,7 @@ class CallSite(NamedTuple):
 
 
 class InstructionCall(NamedTuple):
-    """The same for one instruction, known by its address in the caller's object."""
+    """A call by one instruction, which is known by its address in the caller's object file."""
 
     caller: Function
     callee: Function
@@ -71,7 +71,7 @@ class InstructionCall(NamedTuple):
 
 
 class Call(NamedTuple):
-    """How often a call was made, and what all of these calls cost."""
+    """The number of calls and their inclusive cost."""
 
     calls: int
     cost: Row
@@ -81,19 +81,21 @@ class Call(NamedTuple):
 
 
 class Instruction(NamedTuple):
+    """The source line of an instruction, 0 if not known, and its costs."""
+
     line: int
     cost: Row
 
 
 class Place(NamedTuple):
-    """A function's code from one source file: its own, or one it has inlined code from."""
+    """The code of a function from one source file: its own, or one that code was inlined from."""
 
     function: Function
     file: str
 
 
 class Jump(NamedTuple):
-    """A jump from one position of the code to another; addresses are 0 without instructions."""
+    """A jump from one position of the code to another. Addresses are 0 in a profile without instructions."""
 
     source: Place
     source_line: int
@@ -105,13 +107,15 @@ class Jump(NamedTuple):
 
 
 class JumpCount(NamedTuple):
+    """How often a jump was taken, and how often it was executed."""
+
     followed: int
     executed: int
 
 
 class ThreadOrigin(NamedTuple):
-    """Threads that began in `root` and were created while `creators` were open, outermost first:
-    each is called by the one before it."""
+    """Threads that began in `root` and were created while `creators` were open. Each of these is called by the one
+    before it."""
 
     root: Function
     creators: tuple[Function, ...]
@@ -126,7 +130,8 @@ class SeedRuns(NamedTuple):
 
 
 class WidthOf(NamedTuple):
-    """What has an interval. kind: "all", of the whole; "self" and "sum", of a function; "line"."""
+    """What an interval is about. kind: "all", the whole run; "self" or "sum", a function's self or inclusive costs;
+    "line", a line of a function."""
 
     kind: str
     function: Function
@@ -135,7 +140,7 @@ class WidthOf(NamedTuple):
 
 
 class WidthSums(NamedTuple):
-    """Of so many runs, half the widths of its intervals, and their squares, added up; a number for each event."""
+    """The sums, over so many runs, of the half widths of intervals, and of their squares, by event."""
 
     runs: int
     sums: Row
@@ -144,23 +149,27 @@ class WidthSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How far the counts of sampled runs may be off: half the widths of the intervals of 95 %, one for each event.
-    What cost something in fewer than two bursts of a run has none. seeds: of the runs; parts: what intervals of
-    several runs are made of, see sample.py."""
+    """How far the counts of sampled runs may be off: half the widths of their 95 % intervals, by event. Entries with
+    costs in fewer than two bursts of a run have none.
+
+    bursts: how many were observed.
+    seeds: the runs by seed.
+    parts: the sums that intervals of several runs are computed from, see sample.py; empty for a single run.
+    """
 
     bursts: int
-    total: Row | None
+    total: Row | None  # None: not known
     own: Mapping[Function, Row]  # of self costs
     inclusive: Mapping[Function, Row]
     lines: Mapping[Place, Mapping[int, Row]]
     seeds: Mapping[str, SeedRuns] = field(default_factory=dict)
-    parts: Mapping[WidthOf, WidthSums] = field(default_factory=dict)  # empty: of one run
+    parts: Mapping[WidthOf, WidthSums] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class StatedTotal:
-    """A total that the file itself states: its `summary:` or `totals:` line. Callgrind leaves
-    trailing counts out, of cache use even where they are not 0: `given` counts are stated."""
+    """A total that the file itself states, in its `summary:` or `totals:` line. Callgrind leaves out trailing counts,
+    those of cache use even if they are not 0. given: how many counts are stated."""
 
     key: str
     line: int
@@ -185,7 +194,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Everything read from one or more files. Read only, although its dictionaries could change."""
+    """Everything that was read from one or more files. It must not be modified."""
 
     parts: tuple[Part, ...]
     events: tuple[str, ...]
@@ -196,14 +205,14 @@ class Profile:
     instructions: Mapping[Place, Mapping[int, Instruction]]
     instruction_calls: Mapping[InstructionCall, Call]
     jumps: Mapping[Jump, JumpCount]
-    origins: tuple[ThreadOrigin, ...] = ()  # see threads.py, which uses them up
-    # The addresses that functions were called at, with instructions; the lowest if there are several.
+    origins: tuple[ThreadOrigin, ...] = ()  # see threads.py, which consumes them
+    # The address at which each function was called, in profiles with instructions; the lowest of several.
     beginnings: Mapping[Function, int] = field(default_factory=dict)
-    # The few costliest instructions by address, and calls with their inclusive costs: also of a
-    # profile by line.
+    # The few costliest instructions by address, and instructions that call with the inclusive costs of these calls.
+    # Profiles by line have them, too.
     hot: Mapping[Place, Mapping[int, Instruction]] = field(default_factory=dict)
     hot_calls: Mapping[Place, Mapping[int, Instruction]] = field(default_factory=dict)
-    # What has been joined with which function: see cold_parts.py.
+    # The cold parts that were joined with their functions, with these: see cold_parts.py.
     cold_parts: Mapping[Function, Function] = field(default_factory=dict)
     intervals: Intervals | None = None  # None: the counts are exact, or nothing is known
 
@@ -226,8 +235,8 @@ def subtract_rows(left: Row, right: Row) -> Row:
 
 
 def sum_rows(rows: Iterable[Row], width: int) -> Row:
-    """The sum of many rows of this width, in batches: a transposed sum costs a third of adding
-    rows one by one, but all rows at once would need memory for every one of them."""
+    """The sum of many rows of this width. It is computed in batches: a transposed sum takes a third of the time of
+    adding rows one by one, but all rows at once would need memory for each of them."""
     total = (0,) * width
     batch: list[Row] = []
     for row in rows:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What ranks of a job cost beside each other."""
+"""The costs of the ranks of a job, side by side."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from typing import NamedTuple
 from .profile import CallSite, Function, Part, Profile
 
 
-# What a merged profile describes.
+# The description of a merged profile that has the number of ranks.
 MERGED = "Ranks"
 _MOST_DIGITS = 9
 
 
 def merged_ranks(parts: Sequence[Part]) -> int:
-    """Of how many ranks a profile is the sum; 0 if it has not been merged."""
+    """The number of ranks that a profile is the sum of; 0 if it was not merged."""
     found = dict(parts[0].descriptions).get(MERGED, "")
     return int(found) if found.isascii() and found.isdigit() and len(found) <= _MOST_DIGITS else 0
 
 
 class Rank(NamedTuple):
-    """name: its number, or its file; host: empty if that is not known."""
+    """A rank. name: its number or its file. host: empty if not known."""
 
     name: str
     host: str
 
 
 class Spread(NamedTuple):
-    """Of a count over all ranks; the ranks with the least and the most, by their place, the first ones of several."""
+    """A count over all ranks. squares: the sum of the squares. least_at, most_at: the index of the first rank with the
+    least and with the most."""
 
     sum: int
     squares: int
@@ -41,38 +42,39 @@ class Spread(NamedTuple):
     most_at: int
 
     def above_mean(self, ranks: int) -> float:
-        """What the rank with the most has more than ranks on average."""
+        """By how much the maximum exceeds the mean."""
         return (self.most * ranks - self.sum) / ranks
 
     def mean(self, ranks: int) -> float:
         return self.sum / ranks
 
     def deviation(self, ranks: int) -> float:
-        """The standard deviation of all ranks, to a thousandth."""
+        """The standard deviation over all ranks, rounded down to a thousandth."""
         return isqrt(max(0, 1_000_000 * (ranks * self.squares - self.sum * self.sum))) // ranks / 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Spreads by count, of what is not the same in all ranks. counts are calls, some sums of events, and events."""
+    """The ranks of a job, with the spreads, by count, of everything that is not the same in all ranks. counts: calls,
+    some sums of events, and events."""
 
     part: Part
     events: tuple[str, ...]
     counts: tuple[str, ...]
     ranks: tuple[Rank, ...]
     totals: tuple[Sequence[int], ...]  # by event, of each rank
-    functions: Mapping[Function, Mapping[str, Spread]]  # their own costs
+    functions: Mapping[Function, Mapping[str, Spread]]  # self costs
     inclusive: Mapping[Function, Mapping[str, Spread]]
     lines: Mapping[tuple[Function, str, int], Mapping[str, Spread]]
     calls: Mapping[CallSite, Mapping[str, Spread]]
-    # What the functions that differ most cost themselves: for each of these counts, of each rank.
+    # The self costs of the functions that differ most: for each of the counts `strips`, by rank.
     strips: tuple[str, ...]
     followed: Mapping[Function, tuple[Sequence[int], ...]]
 
 
 def with_names(ranks: Ranks, name: Callable[[Function], Function]) -> Ranks:
-    """With other names of the functions that are known in each rank; those that get the same one are one. Spreads keep
-    theirs: those of two functions cannot be added up."""
+    """The ranks with other names for the functions in `followed`. Functions that get the same name are added up. Those
+    with spreads keep their names, as spreads cannot be added up."""
     found: dict[Function, tuple[Sequence[int], ...]] = {}
     for function, columns in ranks.followed.items():
         known = found.get(name(function))
@@ -83,7 +85,7 @@ def with_names(ranks: Ranks, name: Callable[[Function], Function]) -> Ranks:
 
 
 def violation(ranks: Ranks, profile: Profile) -> str | None:
-    """The first thing by which they cannot be of the same merge, as a sentence."""
+    """The first fact that shows that both are not from the same merge, as a sentence; None if there is none."""
     totals = tuple(sum(column) for column in ranks.totals)
     if ranks.events == profile.events and totals == profile.totals():
         return None

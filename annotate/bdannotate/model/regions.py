@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loops in control flow, nested.
+"""The nested loops of a control flow.
 
-What can be left and come back to is a strongly connected component of the flow. A component that is
-entered at one block only is a natural loop, and that block its header: no way from outside leads
-past it, so it dominates the others. Of what is left without the jumps back to the header, the
-components are the loops within. A component that is entered at several blocks is an irreducible
-region. All of its entries are taken for headers then, so that the loops within do not depend on an
-order. (Natural loops with the same header are one loop, as usual.)
+Code that can be left and come back to is a strongly connected component of the flow. A component that is entered at one
+block only is a natural loop, and that block is its header: all ways from outside lead through it, so it dominates the
+others. Without the jumps back to the header, the components that are left are the inner loops. A component that is
+entered at several blocks is an irreducible region; all of these blocks count as headers, so that inner loops do not
+depend on an order. (Natural loops with the same header are one loop, as usual.)
 """
 
 from __future__ import annotations
@@ -20,14 +19,18 @@ from .flow import Flow
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """blocks include those of the regions within. Regions stand behind the one around them.
-    entries counts how often it was entered, passed how often its header was executed; of an
-    irreducible region, the header that was executed most often. left counts how often a loop was
-    left from its header, unless the rest of it just jumps back. closing is the block whose jump
-    back was made most often, of those that decide whether the loop goes on if there are any.
-    Control may just go on from there to a header right behind it."""
+    """A loop or an irreducible region.
 
-    parent: int | None  # in the list of regions
+    parent: the index of the outer region, which comes first in the list; None if there is none.
+    blocks: those of inner regions are included.
+    closing: the block whose jump back was made most often, preferably among those that decide whether the loop goes on.
+    Instead of jumping, control may just go on from there to a header right behind it.
+    entries: how often it was entered.
+    passed: how often its header was executed; of several, the one that was executed most often.
+    left: how often a loop was left from its header; 0 if the rest of it only jumps back.
+    """
+
+    parent: int | None
     headers: tuple[int, ...]
     blocks: frozenset[int]
     closing: int
@@ -41,7 +44,7 @@ class Region:
 
 
 def find_regions(flow: Flow) -> list[Region]:
-    """Outer ones before inner ones, in the order of their first blocks."""
+    """The regions of a flow, outer ones before inner ones, in the order of their first blocks."""
     everything = range(len(flow.blocks))
     predecessors: list[dict[int, int]] = [{} for _ in everything]
     for source, ways in enumerate(flow.successors):
@@ -68,7 +71,7 @@ def find_regions(flow: Flow) -> list[Region]:
 def _without(
     successors: Sequence[Mapping[int, int]], blocks: frozenset[int], headers: frozenset[int]
 ) -> dict[int, list[int]]:
-    """The ways between these blocks, but for those to headers."""
+    """The ways between these blocks, without those to headers."""
     return {
         block: [
             target for target in successors[block] if target in blocks and target not in headers
@@ -101,7 +104,7 @@ def _region(
             else:
                 entries += count
     left = 0
-    # A header that only needs to be jumped back to is the whole loop, with the test at its end.
+    # If all other blocks only jump back, the header is the whole loop, with the test at its end.
     is_whole = all(_is_jump(flow, block) for block in inside if block != headers[0])
     if len(headers) == 1 and headers[0] not in closing and not is_whole:
         ways = flow.successors[headers[0]].items()
@@ -121,7 +124,7 @@ def leaves(flow: Flow, region: frozenset[int], block: int) -> bool:
 
 
 def jumps(flow: Flow, block: int) -> bool:
-    """Whether control did anything at the end of the block but go on right behind it."""
+    """Whether control did anything else at the end of the block than go on to the next one in memory."""
     return any(target != block + 1 for target in flow.successors[block])
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Profiles that are estimates from bursts, see docs/sampling.md.
 
-Where estimates of one run are added up, so are the widths of their intervals: they are not independent. What has no
-interval may be off by its whole cost there.
+When estimates of one run are added up, so are the widths of their intervals, as they are not independent. An entry
+without an interval may be off by its whole cost there.
 
-Estimates of several runs are independent if their seeds differ: then squares of widths add up. Runs with the same seed
-are observed at the same places, and may all miss the same: their widths add up. With g runs at most that share a seed,
-the sum of widths w is between: the root of g times the sum of w^2 is at least the root of the sum, over the seeds, of
-the squares of what the widths of a seed's runs add up to (Cauchy and Schwarz). It needs only sums over all runs, in
-whatever order these come.
+Estimates of several runs are independent if their seeds differ; then the squares of widths add up. Runs with the same
+seed are observed at the same places and may all miss the same; their widths add up. If at most g runs share a seed, the
+width of the sum lies between: the root of g times the sum of all w^2 is at least the root of the sum, over the seeds,
+of the squared sums of widths within a seed (by Cauchy and Schwarz). This bound only needs sums over all runs, in any
+order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .profile import (
 )
 
 SAMPLE = "Sample"
-# What is of the whole run.
+# The key of the whole run's width.
 _ALL = WidthOf("all", Function("", "", ""))
 _SEED = re.compile(r", seed (\d{1,20})\b", re.ASCII)
 
@@ -31,18 +31,19 @@ Key = TypeVar("Key")
 
 
 def is_estimate(parts: Sequence[Part]) -> bool:
-    """Whether any of the parts is."""
+    """Whether any of the parts is an estimate."""
     return any(name == SAMPLE for part in parts for name, _ in part.descriptions)
 
 
 def seed_of(descriptions: Sequence[tuple[str, str]]) -> str:
-    """Of a sampled run, as its head says it; of merged ones, the first one's. Empty if it does not say."""
+    """The seed of a sampled run, by the descriptions in its header; of merged runs, that of the first one. Empty if
+    they do not state it."""
     found = _SEED.search(dict(descriptions).get(SAMPLE, ""))
     return found[1] if found else ""
 
 
 class IntervalTally:
-    """What the intervals of several runs add up to. An exact run adds nothing."""
+    """Adds up the intervals of several runs. Exact runs need not be added."""
 
     def __init__(self) -> None:
         self.seeds: dict[str, SeedRuns] = {}
@@ -55,7 +56,7 @@ class IntervalTally:
             for key, sums in found.parts.items():
                 self.add_widths(key, sums)
             return
-        # What has been made of several runs before counts as one for each of them.
+        # If these intervals were made from several runs, each run counts.
         runs = sum(one.runs for one in found.seeds.values())
         for key, widths in _flat(found):
             self.add_widths(key, WidthSums(runs, widths, tuple(width * width for width in widths)))
@@ -71,7 +72,8 @@ class IntervalTally:
         )
 
     def intervals(self) -> Intervals | None:
-        """None if all runs are exact. What any of the others does not know is not known."""
+        """The intervals of the sum; None if all runs are exact. An entry has an interval only if it has one in each
+        sampled run."""
         if not self.seeds:
             return None
         runs = sum(one.runs for one in self.seeds.values())
@@ -83,7 +85,7 @@ class IntervalTally:
         for key, (known_by, sums, squares) in self.parts.items():
             if known_by < runs:
                 continue
-            widths = sums if sharing == runs else tuple(map(_together, sums, squares, (sharing,) * len(sums)))
+            widths = sums if sharing == runs else tuple(map(_width_of_sum, sums, squares, (sharing,) * len(sums)))
             if key.kind == "all":
                 total = widths
             elif key.kind == "self":
@@ -96,13 +98,15 @@ class IntervalTally:
         return Intervals(bursts, total, own, inclusive, lines, self.seeds, self.parts)
 
 
-def _together(width: int, squares: int, sharing: int) -> int:
-    """Of several runs, rounded up, given the sums of their widths and of the squares."""
+def _width_of_sum(width: int, squares: int, sharing: int) -> int:
+    """The width for a sum of runs, rounded up. width, squares: the sums of the runs' widths and of their squares.
+    sharing: how many runs share a seed, at most."""
     root = isqrt(sharing * squares)
     return min(width, root + (root * root < sharing * squares))
 
 
 def _flat(found: Intervals) -> Iterator[tuple[WidthOf, Row]]:
+    """All widths with their keys."""
     if found.total is not None:
         yield _ALL, found.total
     for function, widths in found.own.items():
@@ -115,7 +119,7 @@ def _flat(found: Intervals) -> Iterator[tuple[WidthOf, Row]]:
 
 
 def both(left: Intervals | None, right: Intervals | None) -> Intervals | None:
-    """Of what two profiles have together, or of the difference between them."""
+    """The intervals of the sum of two profiles, or of their difference; None if both are exact."""
     if left is None or right is None:
         return left or right
     tally = IntervalTally()
@@ -128,7 +132,8 @@ def mapped(
     found: Intervals, costs: Mapping[Place, Mapping[int, Row]], function: Callable[[Function], Function],
     file: Callable[[str], str],
 ) -> Intervals:
-    """With other functions and files. costs: of all lines, with the old ones."""
+    """The intervals with other functions and files, which `function` and `file` return. costs: those of all lines, with
+    the old functions and files."""
     own: dict[Function, Row] = {}
     inclusive: dict[Function, Row] = {}
     lines: dict[Place, dict[int, Row]] = {}
@@ -141,7 +146,7 @@ def mapped(
         new = lines.setdefault(new_place, {})
         known_lines = found.lines.get(place, {})
         for line, row in rows.items():
-            # Where nothing else is known of the line, it has no interval, see below.
+            # Without an interval, a line may be off by its whole cost. A line made only of such ones is removed below.
             _add(new, line, known_lines.get(line, row))
     has_any = {
         (function(place.function), file(place.file), line)
@@ -164,7 +169,7 @@ def _add(known: dict[Key, Row], key: Key, row: Row) -> None:
 
 
 def chosen(found: Intervals, row: Callable[[Row], Row]) -> Intervals:
-    """With the events that `row` takes from a row."""
+    """The intervals with the events that `row` takes from a row."""
     return Intervals(
         found.bursts, row(found.total) if found.total is not None else None,
         {key: row(widths) for key, widths in found.own.items()},

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames as functions of their own, for all that knows functions and calls but no loops.
+"""Frames as separate functions, for all code that knows functions and calls, but no loops.
 
-`main › loop aos.cpp:21` is a loop of main's, `main › column` what was inlined of column there. A
-call leads from each frame to the frames in it, as often as these were entered, with their inclusive
-costs. Frames of a function with the same name are one function, as calls of a function are. A frame
-that is not to be separate is part of the one around it.
+`main › loop aos.cpp:21` is a loop of main, and `main › column` is what was inlined of column there. There is a call
+from each frame to the frames directly in it, as often as these were entered, with their inclusive costs. Frames of a
+function with the same name are one function. A frame that is not separate is part of the next outer one.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _LOOP = re.compile(
     f"(.*){SEPARATOR}({Kind.LOOP.value}|{Kind.REGION.value}) (.*):(\\d+)", re.DOTALL
 )
 
-_NEARLY_ALL = 0.9
+_NEARLY_ALL = 0.9  # the minimum share of a line's costs that a frame must have for data to be loaded by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class _Separated:
 
 
 def separated(profile: Profile, chains: Chains, separation: Separation) -> Profile:
-    """Instructions and jumps are left out: they are those of the functions before."""
+    """The profile with frames as functions, without instructions and jumps, which belong to the original functions."""
     places = {place.function for place in profile.instructions}
     frames = frames_by_function(profile, places, chains)
     found = _Separated(separation)
@@ -96,7 +95,8 @@ def separated(profile: Profile, chains: Chains, separation: Separation) -> Profi
 
 @dataclass(slots=True)
 class FrameCode:
-    """The instructions of a separate frame; those of all frames in it, too, and what these call."""
+    """The code of a separate frame. root: its function. own: the addresses of its own instructions. addresses, calls:
+    those of all frames in it, too."""
 
     root: Function
     own: set[int] = field(default_factory=set)
@@ -105,7 +105,7 @@ class FrameCode:
 
 
 def code_of_frames(frames: Mapping[Function, Frame], separation: Separation) -> dict[Function, FrameCode]:
-    """By the functions that separated() makes of them."""
+    """The code of separate frames, by the functions that separated() makes of them."""
     found: dict[Function, FrameCode] = {}
 
     def visit(root: Function, frame: Frame, around: tuple[FrameCode, ...]) -> None:
@@ -118,7 +118,7 @@ def code_of_frames(frames: Mapping[Function, Frame], separation: Separation) -> 
             within = around
             if separation.wants(inner):
                 code = found.setdefault(_function(root, inner), FrameCode(root))
-                # The last one is whose own they are; of frames with the same name, each counts once.
+                # Instructions are the last frame's own. Among frames with the same name, each counts once.
                 within = (*(one for one in around if one is not code), code)
             visit(root, inner, within)
 
@@ -128,7 +128,8 @@ def code_of_frames(frames: Mapping[Function, Frame], separation: Separation) -> 
 
 
 def _function(root: Function, frame: Frame) -> Function:
-    """Its file is the one that most of an inlined function's lines are from, if it has any."""
+    """The function that stands for a frame. Its file is that of the loop or, for an inlined function, that of its
+    costliest line."""
     if frame.kind is Kind.INLINED:
         own = max(sorted(frame.lines), key=lambda where: frame.lines[where], default=None)
         name = f"{root.name}{SEPARATOR}{frame.name}"
@@ -139,9 +140,9 @@ def _function(root: Function, frame: Frame) -> Function:
 
 
 def in_frames(objects: Objects, profile: Profile) -> Objects:
-    """Data objects beside a profile with separate frames: what loaded them are the frames. Objects
-    know lines and no instructions; so that is told where one frame has nearly all of what a line
-    did to data."""
+    """The data objects for a profile with separate frames, loaded by these frames. As objects have lines, but no
+    instructions, a load counts for a frame only if that has nearly all of the line's data costs; otherwise it stays
+    with the function."""
     events = [
         number for number, event in enumerate(profile.events)
         if has_object(event) and event in objects.events
@@ -177,7 +178,7 @@ def in_frames(objects: Objects, profile: Profile) -> Objects:
 
 
 class LoopName(NamedTuple):
-    """What the name of a loop's function is made of."""
+    """The parts of the name of a loop that is a function."""
 
     function: str
     kind: str
@@ -186,14 +187,14 @@ class LoopName(NamedTuple):
 
 
 def loop_name(function: Function) -> LoopName | None:
-    """None of what is no loop with a line."""
+    """The parts of a function's name; None unless it is a loop with a line."""
     found = _LOOP.fullmatch(function.name)
     return LoopName(found[1], found[2], found[3], int(found[4][:9])) if found else None
 
 
 def _other_calls(profile: Profile, frames: Mapping[Function, Frame]) -> dict[CallSite, Call]:
-    """Those that no instruction of a frame has made: of functions without frames, and of threads
-    that stand below who created them."""
+    """The calls that no instruction of a frame made: those of functions without frames, and those of threads, which are
+    below the functions that created them."""
     made: dict[tuple[Function, Function], Call] = {}
     for key, call in profile.instruction_calls.items():
         pair = key.caller, key.callee

@@ -13,8 +13,8 @@ from .why import Instruction
 
 
 class CoreUse(NamedTuple):
-    """What a core did to a line: bit i of read and written stands for byte i. How often it lost the line
-    after a use of each kind."""
+    """A core's use of a line. read, written: bit i stands for byte i. unknown, false, true, migrating: how often the
+    core lost the line after a use of that kind."""
 
     core: int
     read: int
@@ -26,10 +26,13 @@ class CoreUse(NamedTuple):
 
     @property
     def bytes(self) -> int:
+        """The bytes that the core used, as bits."""
         return self.read | self.written
 
 
 class SharedAccess(NamedTuple):
+    """The accesses of an instruction to a line, on one core."""
+
     core: int
     place: Instruction | None
     bytes: int
@@ -46,7 +49,9 @@ class SharedAccess(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SharedLine:
-    part: int  # its number in the parts
+    """A line that cores take from each other."""
+
+    part: int  # the index of the part
     address: int
     group: int  # of the data objects beside the profile; 0: none
     uses: tuple[CoreUse, ...]
@@ -59,7 +64,7 @@ class SharedLine:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """rest: transfers of all other lines."""
+    """The contents of a sharing file. rest: transfers of lines that are not in `lines`."""
 
     parts: tuple[Part, ...]
     line: int  # bytes
@@ -73,7 +78,7 @@ class Sharing:
 
 
 def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sharing:
-    """name: what functions are called here."""
+    """The contents of several files as one. name: returns the new name of a function."""
     def renamed(access: SharedAccess) -> SharedAccess:
         if access.place is None:
             return access
@@ -88,7 +93,7 @@ def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sha
 
 
 def run_violation(found: Sequence[Sharing], profile: Profile) -> str | None:
-    """The first thing by which they cannot be of the same run, as a sentence."""
+    """The first fact that shows that the files are not from the profile's run, as a sentence; None if there is none."""
     def run(part: Part) -> tuple[object, ...]:
         return part.pid, part.command, part.part, part.thread
 

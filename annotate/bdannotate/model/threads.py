@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Threads below who created them.
+"""Threads below the functions that created them.
 
-A thread has a call stack of its own, so that what it costs is no cost of the call that created it:
-of a parallel loop, main would have what the first thread does of it. Here a thread's root becomes a
-callee of the function that created the thread, and what it costs a cost of all calls that were open
-then. The sums stay what they are.
+A thread has its own call stack, so its costs are not those of the call that created it: main would only have the first
+thread's part of a parallel loop. Here the root of a thread becomes a callee of the function that created the thread,
+and its costs become costs of all calls that were open then. The totals do not change.
 
-Costs are those of functions, not of threads. So where threads with the same root were created in
-several ways, they are all below the function in which these ways part. A pool's threads are below
-who created the pool, and not below whom they work for.
+Costs are those of functions, not of threads. Therefore, if threads with the same root were created in several ways, all
+are below the function in which these ways part. The threads of a pool are below the function that created the pool, not
+below those that they work for.
 """
 
 from __future__ import annotations
@@ -20,11 +19,12 @@ from .profile import (
     Call, CallSite, Function, Profile, Row, ThreadOrigin, add_rows, subtract_rows, sum_rows,
 )
 
-# The way from the program's start to where threads are created, and how many.
+# The calls from the program's start to the creation of threads, the outermost first, and the number of threads.
 _Way = tuple[tuple[Function, ...], int]
 
 
 def below_creators(profile: Profile) -> Profile:
+    """The profile with the roots of threads below the functions that created them. It has no origins any more."""
     ways = _ways(profile.origins)
     calls = dict(profile.calls)
     sites: dict[tuple[Function, Function], list[CallSite]] = {}
@@ -33,7 +33,7 @@ def below_creators(profile: Profile) -> Profile:
 
     def add(caller: Function, callee: Function, count: int, cost: Row) -> None:
         known = sites.get((caller, callee), [])
-        # Of several, it is not known which it was.
+        # If there are several call sites, it is not known which one it was.
         site = known[0] if len(known) == 1 else CallSite(caller, callee, caller.file, 0)
         calls[site] = calls.get(site, Call(0, profile.zero)).plus(count, cost)
         if site not in known:
@@ -43,7 +43,7 @@ def below_creators(profile: Profile) -> Profile:
         way, count = ways[root]
         cost = _root_cost(profile, calls, root)
         if min(cost, default=0) < 0 or not any(cost):
-            continue  # no root, in this profile
+            continue  # not a root in this profile
         for caller, callee in zip(way, way[1:]):
             add(caller, callee, 0, cost)
         add(way[-1], root, count, cost)
@@ -51,8 +51,8 @@ def below_creators(profile: Profile) -> Profile:
 
 
 def _ways(origins: Iterable[ThreadOrigin]) -> dict[Function, _Way]:
-    """For each root what its ways have in common. What a thread creates that has the same root is
-    below that already."""
+    """The common beginning of each root's ways, with the number of threads. A thread that a thread with the same root
+    created is below that one already."""
     ways: dict[Function, _Way] = {}
     for origin in origins:
         creators = origin.creators
@@ -66,7 +66,7 @@ def _ways(origins: Iterable[ThreadOrigin]) -> dict[Function, _Way]:
 
 
 def _equal(left: tuple[Function, ...], right: tuple[Function, ...]) -> int:
-    """How many are the same at the beginning of both."""
+    """How many functions at the beginning of both are the same."""
     pairs = zip(left, right)
     return next(
         (index for index, (mine, other) in enumerate(pairs) if mine != other),
@@ -75,7 +75,7 @@ def _equal(left: tuple[Function, ...], right: tuple[Function, ...]) -> int:
 
 
 def _inner_first(ways: dict[Function, _Way]) -> list[Function]:
-    """Threads that threads have created before these."""
+    """The roots, such that those of threads that other threads created precede the roots of these."""
     found: list[Function] = []
     seen: set[Function] = set()
 
@@ -94,7 +94,7 @@ def _inner_first(ways: dict[Function, _Way]) -> list[Function]:
 
 
 def _root_cost(profile: Profile, calls: dict[CallSite, Call], root: Function) -> Row:
-    """What happened in `root` and below, but in no call of it."""
+    """The costs of `root` and of all that it calls, without those of calls of it."""
     width = len(profile.events)
     own = (
         row

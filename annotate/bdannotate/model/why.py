@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why lines of data were loaded: distances of reuse, who had loaded a line before and evicted it, the
-order of addresses, and bytes that were used in other stays of a line, or never.
+"""Why lines of data were loaded: the distances of reuse, the instructions that had loaded and evicted a line before,
+the order of addresses, and the bytes that were used in other stays of a line, or never.
 
 Instructions and scopes are known by their numbers in `places` and `scopes`; number 0 is none.
 """
@@ -20,15 +20,17 @@ from .errors import UserError
 from .graph import build
 from .profile import Function, Part, Profile
 
-# Distances of up to so many lines are in steps of a quarter power of two.
+# Buckets of distances per power of two.
 STEPS = 4
 
 
 class Instruction(NamedTuple):
+    """An instruction and its source line."""
+
     function: Function
     file: str
     line: int
-    address: int  # in the function's object
+    address: int  # in the function's object file
 
 
 class ScopeKind(enum.Enum):
@@ -38,7 +40,8 @@ class ScopeKind(enum.Enum):
 
 
 class Scope(NamedTuple):
-    """What was open and had begun before a line's last touch. Of a loop, where its header is."""
+    """A scope that carries reuse: it was open when a line was loaded again, and had begun before the line's last touch.
+    place: of a loop, its header."""
 
     kind: ScopeKind
     place: Instruction
@@ -51,18 +54,18 @@ class Cause(enum.IntEnum):
 
 
 class Depends(enum.IntEnum):
-    """What an address is made of."""
+    """What an address depends on."""
 
     UNKNOWN = 0
     ARITHMETIC = 1
-    INDEX = 2  # an index that another instruction had loaded
-    CHAIN = 3  # a pointer whose chain of loads comes by one instruction twice, as in a list
-    POINTER = 4  # a pointer that another instruction had loaded
+    INDEX = 2  # an index that another instruction loaded
+    CHAIN = 3  # a pointer whose chain of loads passes one instruction twice, as in a list
+    POINTER = 4  # a pointer that another instruction loaded
 
 
 class Distance(NamedTuple):
-    """Misses of D1 by an instruction whose line was last touched so many others ago: bucket 0 was never
-    touched before, bucket b has distances from 2^((b - 1) / 4) to less than 2^(b / 4) lines."""
+    """Misses of D1 by an instruction, by the number of other lines touched since the line's last touch. Bucket 0 has
+    lines that were not touched before; bucket b has distances from 2^((b - 1) / 4) to less than 2^(b / 4) lines."""
 
     place: int
     bucket: int
@@ -71,24 +74,28 @@ class Distance(NamedTuple):
 
 
 class Reuse(NamedTuple):
+    """Misses of D1 by an instruction, by the history of the line."""
+
     place: int
-    before: int  # which instruction had loaded the line the last time
-    evictor: int  # whose miss evicted it
-    scope: int
+    before: int  # the instruction that had loaded the line the last time
+    evictor: int  # the instruction whose miss evicted it
+    scope: int  # the one that carries the reuse
     cause: Cause
     misses: int
-    last_level: int
+    last_level: int  # those of them that missed LL, too
     distance: int  # the sum of the distances, in lines
 
 
 class Order(NamedTuple):
-    """Addresses of an instruction while a loop ran, of some pieces of the run. same to far say where each
-    was, seen from the one before: at the same address, in reach of a line, a constant step further on or
-    back, anywhere else."""
+    """The addresses of an instruction in a loop, from some pieces of the run.
+
+    same, near, forward, backward, far: where an address was relative to the previous one: at the same address, within a
+    line, a constant step further on or back, or anywhere else.
+    """
 
     place: int
     scope: int  # the loop
-    inner: int  # 0: the innermost one; else how many are in it, and the accesses are their first ones
+    inner: int  # how many loops are within it; if there are any, the accesses are the first ones of their runs
     accesses: int
     straddle_line: int
     straddle_page: int
@@ -100,40 +107,39 @@ class Order(NamedTuple):
     runs: int
     strides: tuple[tuple[int, int], ...]  # steps in bytes and how often, the most frequent first
     depends: Depends
-    on: int  # the instruction that had loaded what the address is made of
-    weight: int  # of how many accesses that holds
-    access: int = 0  # which one of the instruction's it is
+    on: int  # the instruction that loaded what the address depends on
+    weight: int  # for how many accesses `depends` and `on` are true
+    access: int = 0  # the number of the access among those of the instruction
 
     @staticmethod
     def without_place(accesses: int) -> Order:
-        """What there was no room for."""
+        """The row of accesses for which there was no room."""
         return Order(0, 0, 0, accesses, 0, 0, 0, 0, 0, 0, 0, 0, (), Depends.UNKNOWN, 0, 0)
 
 
 class Stay(NamedTuple):
-    """What instructions had loaded and what became of it until the lines left D1."""
+    """Lines that an instruction loaded, and their use until they left D1."""
 
     place: int
     group: int  # of the data objects beside the profile; 0: none
     lines: int
     unused: int  # bytes
-    late: int  # of these, used in another stay of their line
-    never: int  # of these, never used while the object lived
+    late: int  # bytes of these that were used in another stay of their line
+    never: int  # bytes of these that were never used while the object lived
 
 
 class DataDistance(NamedTuple):
-    """Misses of D1 by the group of data that was loaded, as its part's file of data objects numbers it;
-    0: of none that the file has."""
+    """Misses of D1 by the group of data that was loaded."""
 
-    part: int  # its number in the parts
-    group: int
+    part: int  # the index of the part
+    group: int  # its number in that part's file of data objects; 0: none in that file
     bucket: int
     misses: int
     last_level: int
 
 
 class Inclusive(NamedTuple):
-    """Misses of D1 while a function was open; if callee is not None, while it was in calls of that one."""
+    """Misses of D1 while a function was open. callee: if not None, only those in its calls of that function."""
 
     function: Function
     callee: Function | None
@@ -143,23 +149,23 @@ class Inclusive(NamedTuple):
 
 
 class Sampled(NamedTuple):
-    """Of how many accesses of all the order is known."""
+    """The size of the sample of accesses whose order is known."""
 
-    seen: int
-    of: int
+    seen: int  # accesses in the sample
+    of: int  # all accesses
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """A section that the file does not have is None."""
+    """The contents of a why file. A section that the file does not have is None."""
 
     parts: tuple[Part, ...]
     line: int  # bytes of a line of D1
     d1_lines: int
     ll_lines: int
     sets: int  # of D1
-    history_sample: int  # the stays are those of one line in so many
-    reuse_sample: int  # 1: reuses are of all lines; else they are scaled, of one in so many from some time on
+    history_sample: int  # stays are those of one line in so many
+    reuse_sample: int  # 1: reuses are of all lines; else they are scaled from one line in so many, after some time
     order_sample: Sampled
     places: tuple[Instruction | None, ...]
     scopes: tuple[Scope, ...]
@@ -171,19 +177,21 @@ class Why:
     inclusive: tuple[Inclusive, ...] | None = None
 
     def misses(self) -> int:
-        """Lines of data that D1 missed."""
+        """The number of lines of data that D1 missed."""
         return sum(row.misses for row in self.distances)
 
     def function_of(self, place: int) -> Function | None:
+        """The function of an instruction; None for number 0."""
         found = self.places[place]
         return found.function if found else None
 
 
 def with_scaled_reuses(why: Why) -> Why:
-    """Reuses of a sample of the lines, scaled so that those of an instruction add up to its misses that are
-    no first touches, which are known exactly. What no line of the sample tells has no history and scope."""
+    """The reuses of a sample of lines, scaled so that those of each instruction add up to its misses without first
+    touches, which are known exactly. Misses of instructions that have no line in the sample get no history and
+    scope."""
     if why.reuses is None or any(not row.place and row.cause != Cause.FIRST_TOUCH for row in why.reuses):
-        return why  # some have forgotten whose they are
+        return why  # some rows have lost their instruction
     known: dict[int, list[Reuse]] = {}
     for row in why.reuses:
         if row.cause != Cause.FIRST_TOUCH and row.misses:
@@ -200,7 +208,7 @@ def with_scaled_reuses(why: Why) -> Why:
 
 
 def _scaled(rows: Sequence[Reuse], exact: int, exact_last: int) -> Iterator[Reuse]:
-    """Rounded so that nothing is lost."""
+    """The rows scaled to exact sums. They are rounded so that nothing is lost."""
     total = sum(row.misses for row in rows)
     total_last = sum(row.last_level for row in rows)
     before = before_last = 0
@@ -222,7 +230,7 @@ def _unknown_reuse(row: Distance, d1_lines: int) -> Reuse:
 
 
 def bucket_start(bucket: int) -> int:
-    """The least distance of a bucket, in lines."""
+    """The smallest distance of a bucket, in lines; 0 for bucket 0."""
     return math.ceil(2 ** ((bucket - 1) / STEPS) - 1e-9) if bucket else 0
 
 
@@ -234,9 +242,10 @@ def merge(
     found: Sequence[Why], rename: Callable[[Function], Function] = lambda same: same,
     groups: Sequence[Sequence[int]] | None = None,
 ) -> Why:
-    """Those of several parts, threads or runs as one. Lines and caches must be the same in all. groups: of each, which
-    must be of one part, the numbers that its groups have in all of them, by its own. Without it, numbers of groups mean
-    nothing in a sum of several, as each has its own."""
+    """The contents of several parts, threads or runs as one. Lines and caches must be the same in all; otherwise, it
+    raises UserError. rename: returns the new name of a function. groups: for each of `found`, which must be of one part
+    then, the numbers of its groups in all of them. Without it, numbers of groups are meaningless in a sum of several,
+    as each has its own."""
     first = found[0]
     if len(found) == 1 and groups is None and (renamed := _renamed_whole(first, rename)):
         return renamed
@@ -248,7 +257,7 @@ def merge(
 
 
 class WhySum:
-    """Adds up what is known of several parts, one after the other."""
+    """Adds up the contents of several parts, one after the other."""
 
     def __init__(self) -> None:
         self._found: list[Why] = []  # without rows
@@ -267,8 +276,9 @@ class WhySum:
         self, one: Why, groups: Sequence[int] | None, rename: Callable[[Function], Function] = lambda same: same,
         adds_data: bool = True,
     ) -> None:
-        """groups: the numbers here of its groups of data, 0 for those that have none; None: they keep theirs.
-        adds_data: distances by data are added up by them; otherwise they keep their parts and numbers."""
+        """Add `one`. groups: the numbers here of its groups of data, 0 for none; None: they keep their numbers.
+        adds_data: whether distances by data are added up by these; otherwise they keep their parts and numbers. Raises
+        UserError if the caches are not those of the others."""
         self._check_caches(one)
         places, scopes = self._places, self._scopes
         here = [places.setdefault(_renamed(place, rename), len(places)) for place in one.places]
@@ -313,6 +323,7 @@ class WhySum:
             )
 
     def why(self) -> Why:
+        """The sum of what was added. A section is None if one of the parts does not have it."""
         found = self._found
         first = found[0]
         return Why(
@@ -350,16 +361,17 @@ def _number_in(numbers: Sequence[int] | None, group: int) -> int:
 
 
 _MOST_STRIDES = 3
-# Where two dependences hold for as many accesses, it is the one whose loads are worse.
+# From harmless to bad. If two dependences are true for as many accesses, the worse one is chosen.
 _WORSE = (Depends.UNKNOWN, Depends.ARITHMETIC, Depends.INDEX, Depends.POINTER, Depends.CHAIN)
 
 
 class _OrderSum(NamedTuple):
-    """Of the same access in the same loop. A stride that one of several has is seen at least so often in all."""
+    """The sum of rows for the same access in the same loop. As rows only have their most frequent strides, the sum of a
+    stride is a lower bound."""
 
-    counts: tuple[int, ...]  # accesses to runs
+    counts: tuple[int, ...]  # the fields of Order from accesses to runs
     strides: tuple[tuple[int, int], ...]
-    depends: tuple[tuple[Depends, int, int], ...]  # on which place, for how many
+    depends: tuple[tuple[Depends, int, int], ...]  # with the place that it depends on, and the number of accesses
 
     def order(self, place: int, scope: int, inner: int, access: int) -> Order:
         kind, on, weight = max(self.depends, key=lambda one: (one[2], _WORSE.index(one[0]), -one[1]))
@@ -401,8 +413,8 @@ def _both_depends(
 
 
 def with_fewer_reuses(why: Why, most: int) -> Why:
-    """Where there are more, the rarer half forgets the evictor, then who had loaded the line before, and at last place
-    and scope, as in a run."""
+    """The contents with at most `most` reuses. While there are more, the rarer half loses the evictor, then the
+    instruction that had loaded the line before, and finally place and scope, as in a run."""
     reuses = why.reuses
     if reuses is None or len(reuses) <= most:
         return why
@@ -433,10 +445,10 @@ def _forgotten(reuses: Sequence[Reuse], forget: Callable[[Reuse], Reuse]) -> tup
 
 
 def _renamed_whole(why: Why, rename: Callable[[Function], Function]) -> Why | None:
-    """None if what is different gets the same name, so that rows must be added up."""
+    """The contents with other names; None if different entries get the same name, so that rows must be added up."""
     names = cache(rename)
     places, scopes, inclusive = why.places, why.scopes, why.inclusive
-    # Nearly always all keep their names, and to make hundreds of thousands of rows anew takes a second.
+    # Nearly always all names stay the same, and making hundreds of thousands of rows anew takes a second.
     if any(names(function) != function for function in _functions(why)):
         places = tuple(_renamed(place, names) for place in places)
         scopes = tuple(scope._replace(place=_renamed(scope.place, names) or scope.place) for scope in scopes)
@@ -451,7 +463,7 @@ def _renamed_whole(why: Why, rename: Callable[[Function], Function]) -> Why | No
 
 
 def _functions(why: Why) -> Iterable[Function]:
-    """All, each once where it is one object."""
+    """All functions. One appears several times only if it is several equal objects."""
     found = {id(place.function): place.function for place in why.places if place}
     found.update((id(scope.place.function), scope.place.function) for scope in why.scopes)
     for row in why.inclusive or ():
@@ -482,7 +494,7 @@ def _if_all(
 
 
 def run_violation(found: Sequence[Why], profile: Profile) -> str | None:
-    """The first thing by which they cannot be of the same run, as a sentence."""
+    """The first fact that shows that the files are not from the profile's run, as a sentence; None if there is none."""
     parts = [part for one in found for part in one.parts]
     mine, theirs = Counter(map(_run, parts)), Counter(map(_run, profile.parts))
     source, whole = parts[0].source, profile.parts[0].source
@@ -492,7 +504,8 @@ def run_violation(found: Sequence[Why], profile: Profile) -> str | None:
 
 
 def _sums_violation(lines: int, profile: Profile, source: str) -> str | None:
-    """A miss is of one line or, where an access straddles, of more."""
+    """Too few lines for the profile's misses, as a sentence; None if there are enough. A miss is of one line or, if an
+    access straddles lines, of several."""
     misses = _misses(profile.totals(), profile.events)
     if misses is not None and lines < misses:
         return (
@@ -503,8 +516,8 @@ def _sums_violation(lines: int, profile: Profile, source: str) -> str | None:
 
 
 def why_violation(why: Why, profile: Profile) -> str | None:
-    """The first thing that the file and the profile beside it do not agree on, as a sentence: which run
-    it was, and the misses of D1 by function."""
+    """The first contradiction between the file and the profile beside it, as a sentence; None if there is none. It
+    compares the runs and the misses of D1 by function."""
     if violation := run_violation([why], profile):
         return violation
     source = why.parts[0].source
@@ -515,7 +528,7 @@ def why_violation(why: Why, profile: Profile) -> str | None:
         lines[function] += row.misses
         if row.bucket == 0:
             first[function] += row.misses
-    # What has no place may be any function's.
+    # Misses without a place may be of any function.
     spare, spare_first = lines[None], first[None]
     for function, costs in build(profile).functions.items():
         misses = _misses(costs.self_cost, profile.events) or 0
@@ -532,7 +545,8 @@ def why_violation(why: Why, profile: Profile) -> str | None:
 
 
 def _part_violation(why: Why) -> str | None:
-    """Of distances by data, which add up to all, and of functions, none of which has more than all."""
+    """A contradiction in the distances by data, which must add up to all misses, or in those by function, none of which
+    may have more than all."""
     source = why.parts[0].source
     if why.data is not None and (mine := sum(row.misses for row in why.data)) != why.misses():
         return f"{source}: data objects have {mine:,} lines that D1 missed, but instructions have {why.misses():,}"
@@ -561,6 +575,7 @@ def _reuse_violation(why: Why) -> str | None:
 
 
 def _misses(row: Sequence[int], events: Sequence[str]) -> int | None:
+    """The data misses of D1 in a row of a profile; None if it does not have these events."""
     if "D1mr" not in events or "D1mw" not in events:
         return None
     return row[events.index("D1mr")] + row[events.index("D1mw")]
@@ -571,6 +586,7 @@ def _run(part: Part) -> tuple[str, str, str, str]:
 
 
 def by_place(rows: Iterable[Distance]) -> Mapping[int, list[Distance]]:
+    """The rows by the number of their instruction."""
     found: dict[int, list[Distance]] = {}
     for row in rows:
         found.setdefault(row.place, []).append(row)

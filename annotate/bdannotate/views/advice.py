@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What another layout of a type would do, in sentences."""
+"""Sentences on what other layouts of a type would do."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from ..analyses.types.object_details import Details
 from ..analyses.types.pack import Packed
 from ..analyses.types.split import FieldGroup, Order, Split
-from ..model.numbers import bytes_told, percent, short_count
+from ..model.numbers import bytes_text, percent, short_count
 
 _MOST_NAMES = 8
-_ALL_BUT = 0.95
+_ALL_BUT = 0.95  # the minimum ratio of two numbers that are shown as one
 
 
 def advice_sentences(found: Details) -> list[str]:
-    """None where no other layout would save anything."""
+    """The sentences; none if no other layout would save anything."""
     if found.line_bytes is None and found.typed is not None and found.typed.has_use:
         return [
             "What another layout would load is not known: the profile does not say how long a line of D1 is, or its "
@@ -29,14 +29,14 @@ def advice_sentences(found: Details) -> list[str]:
 
 
 def _split_sentences(split: Split) -> list[str]:
-    """What the parts of a type are, and what is loaded if each is an array of its own."""
+    """The parts of a type, and what is loaded if each of them is an array."""
     first, *others = split.parts
     saved = split.misses_saved
     far = saved(split.scattered)
-    parts = [f"{listed(_names(first))} ({bytes_told(first.size)})"]
+    parts = [f"{listed(_names(first))} ({bytes_text(first.size)})"]
     for part in others:
         often = f"{percent(part.loads, first.loads)} as often" if part.loads else "never"
-        parts.append(f"{listed(_names(part))} ({bytes_told(part.size)}), {often}")
+        parts.append(f"{listed(_names(part))} ({bytes_text(part.size)}), {often}")
     return [
         f"Used together: {'; '.join(parts)}.",
         f"Split into {len(parts)} arrays with the same index: {_range(split.in_order, split.in_order_most)} bytes "
@@ -50,7 +50,7 @@ def _split_sentences(split: Split) -> list[str]:
 
 
 def _range(least: int, most: int) -> str:
-    """The larger one alone if they are all but the same."""
+    """A range of counts; only the larger one if they are nearly the same."""
     text = short_count(most)
     return text if least >= _ALL_BUT * most else f"{short_count(least)} to {text}"
 
@@ -78,6 +78,6 @@ def _names(part: FieldGroup) -> list[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first few."""
+    """The first few names, and how many more there are."""
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more

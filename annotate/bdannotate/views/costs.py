@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The columns of costs that all lists share: of functions, calls, files, lines, instructions."""
+"""The columns of costs that all lists have: those of functions, calls, files, lines and instructions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..model.numbers import ratio, seconds_text, share_of
 from ..model.profile import Row
 from .text import Cell, Page, Table, count, left_width
 
-# From these shares of the total on, a number is worth looking at.
+# Numbers with at least the share _HOT of the total are red; those below the share _WARM are dim.
 _HOT = 0.10
 _WARM = 0.01
-_MOSTLY_UNUSED = 0.5
+_MOSTLY_UNUSED = 0.5  # the minimum share of unused bytes that is yellow
 _MIN_NAME_WIDTH = 24
-# Columns go rather than names get shorter than this.
+# Columns are left out before names get less room than this.
 NAMES_NEED = 32
 
 
 def cost_cells(
     columns: Sequence[Column], self_cost: Row | None, inclusive: Row | None, totals: Row, page: Page
 ) -> list[Cell]:
-    """One cell per column, with its share of the total; empty for a side that is not known."""
+    """One cell per column, with its share of the total. A cell is empty if the costs of its side are None."""
     return [
         _cell(column, self_cost if column.side is CostKind.SELF else inclusive, totals, page)
         for column in columns
@@ -39,7 +39,7 @@ def _cell(column: Column, row: Row | None, totals: Row, page: Page) -> Cell:
         notable = metric.name.startswith("Unused") and (value or 0) >= _MOSTLY_UNUSED
         return Cell(ratio(metric, value), "yellow" if notable else "")
     total = metric.value(totals) or 0
-    # The share of nothing says nothing, and many lines have nothing.
+    # The share of 0 is left out, as many lines have no costs.
     share = f"{share_of(value, total) if value else '':>6}"
     text = seconds_text(value) if metric.is_time else count(value, page)
     if column.form is Form.COUNT or not page.percents:
@@ -55,7 +55,7 @@ def _heat(value: Number, total: Number) -> str:
 
 
 def cost_headings(columns: Sequence[Column], with_sides: bool) -> list[list[str]]:
-    """What is counted and, unless a list has only one kind, whether self or inclusive."""
+    """The headings of columns, with a second line for self or inclusive if `with_sides`."""
     names = [column.metric.heading for column in columns]
     return [names, [column.side.value for column in columns]] if with_sides else [names]
 
@@ -64,8 +64,9 @@ def fitting(
     headings: Sequence[Sequence[str]], cells: Sequence[Sequence[Cell]], page: Page,
     kept: int = 0, least: int = NAMES_NEED,
 ) -> tuple[list[list[str]], list[list[Cell]]]:
-    """Without as many columns as must go to leave room for names: those further right matter less.
-    The first stays, and so do as many of the last as `kept` says."""
+    """The headings and cells without the columns that must go to leave room for names: those further right go first, as
+    they matter less. The first column and the last `kept` ones stay. least: the minimum width for names. The headings
+    of columns that go are added to page.left_out."""
     count = len(headings[0]) if headings else 0
     use = list(range(count))
     widths = [left_width([[row[i]] for row in cells if row], [[row[i]] for row in headings])
@@ -79,7 +80,7 @@ def fitting(
 def name_width(
     headings: Sequence[Sequence[str]], cells: Sequence[Sequence[Cell]], page: Page
 ) -> int:
-    """How much of the page is left for a name behind these cells."""
+    """The width that is left for a name behind these cells, at least _MIN_NAME_WIDTH."""
     return max(_MIN_NAME_WIDTH, page.width - left_width(cells, headings))
 
 
@@ -90,7 +91,7 @@ def cost_table(
     labels: Sequence[Cell],
     page: Page,
 ) -> list[str]:
-    """Rows of costs with what they are the costs of; the title stands above the latter."""
+    """A table of costs, with labels that say what has these costs. title: the heading of the labels."""
     above = [[*row, ""] for row in headings[:-1]]
     above += [[*row, title] for row in headings[-1:]]
     return Table(above, [[*row, label] for row, label in zip(cells, labels)]).lines(page)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data objects as CSV: a row per group, or per line of code that loaded one. Numbers are exact."""
+"""Data objects as CSV: a row per group, or per source line that loaded one. Numbers are exact."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _GROUP = ("object", "kind", "file")
 
 
 def objects_csv(found: Listing) -> str:
+    """A row per group."""
     rows: list[Cells] = [(*_GROUP, "blocks", *HeapBlocks._fields[1:], *_USE)]
     for entry in found.entries:
         blocks: Cells = entry.group.blocks or (None,) * len(HeapBlocks._fields)
@@ -25,6 +26,7 @@ def objects_csv(found: Listing) -> str:
 
 
 def loaders_csv(found: Sequence[Details]) -> str:
+    """A row per source line that loaded one of the groups."""
     rows: list[Cells] = [("object", "function", "file", "line", *_USE)]
     for details in found:
         name = label(details.entry.group)
@@ -34,6 +36,7 @@ def loaders_csv(found: Sequence[Details]) -> str:
 
 
 def object_diff_csv(found: ObjectDiff) -> str:
+    """A row per group that changed."""
     rows: list[Cells] = [
         (*_GROUP, *(f"{name}:{side}" for name in _USE for side in ("before", "after")))
     ]

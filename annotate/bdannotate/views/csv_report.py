@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports as CSV: a row per function, with the columns that the text report would have."""
+"""Reports as CSV: a row per function, with the columns of the text report."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def _csv_name(entry: FunctionRow) -> Cells:
 
 
 def to_csv(rows: Sequence[Cells]) -> str:
+    """Rows as CSV. Texts are made harmless for terminals and spreadsheets."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for row in rows:
@@ -72,6 +73,6 @@ def to_csv(rows: Sequence[Cells]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula: names are from the profile's author."""
+    """The text such that no spreadsheet takes it for a formula, as names may be from an untrusted profile."""
     text = printable(text)
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Misses over the size of the cache, as a table with a bar for each size, and what it says in words."""
+"""Misses by the size of the cache, as a table with a bar for each size, and in words."""
 
 from __future__ import annotations
 
@@ -15,27 +15,34 @@ from .text import Cell, Page, Table
 
 _LONGEST_BAR = 32
 _SHORTEST_BAR = 8
-# From so many times on, the number itself says more.
+# From this ratio on, the number of misses is shown instead.
 _MOST_TIMES = 100
-# Up to so many times, numbers are words.
+# The words for small ratios.
 _WORDS = ("", "", "twice", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 @dataclass(frozen=True, slots=True)
 class NamedCurve:
-    """name is what was asked for; empty: the program. Of functions, own is their own curve; curve has
-    all that they call, or, if not is_inclusive, what they alone call."""
+    """The curve of the program, of functions or of data.
+
+    name: what the user asked for; empty: the program.
+    functions, data: the number of functions, or of object groups, that it is about.
+    curve: for functions, the misses of all that they call or, if not is_inclusive, of what no others call.
+    only_called: how many functions no others call.
+    own: for functions, the misses of their own code.
+    """
 
     name: str
     curve: Curve
-    functions: int = 0  # how many functions it is of
+    functions: int = 0
     is_inclusive: bool = True
-    only_called: int = 0  # by these alone, how many functions
+    only_called: int = 0
     own: Curve | None = None
-    data: int = 0  # how many groups of data it is of
+    data: int = 0
 
 
 def curve_title(found: NamedCurve) -> str:
+    """The heading of a curve."""
     title = "misses of data by the size of the cache"
     if not found.name:
         return title.capitalize()
@@ -51,13 +58,14 @@ def curve_title(found: NamedCurve) -> str:
 
 
 def curve_lines(asked: NamedCurve, page: Page) -> list[str]:
-    """A size in each line; of functions, with the misses of these themselves if they are others."""
+    """The table of a curve, one line per size, and its sentences. For functions, it has those of their own code if
+    these differ."""
     found = asked.curve
     most = found.points[0].misses
     if not most:
         return ["no data was loaded there"]
     own = asked.own if asked.own and asked.own.points != found.points else None
-    numbers = 40 + (10 if own else 0)  # what stands before the bars, at most
+    numbers = 40 + (10 if own else 0)  # the maximum width of the columns before the bars
     length = max(min(_LONGEST_BAR, page.width - numbers), _SHORTEST_BAR)
     rows = [
         [
@@ -83,7 +91,7 @@ def _without_paths(asked: NamedCurve) -> str:
 
 
 def _until_flat(points: Sequence[Point]) -> list[Point]:
-    """Without the sizes at which nothing changes any more, but for two."""
+    """The points without the larger sizes at which nothing changes any more; two of those are kept."""
     last = points[-1].misses
     end = next(number for number, point in enumerate(points) if point.misses == last)
     return list(points[: max(end + 2, 2)])
@@ -94,7 +102,7 @@ def _bar(share: float, length: int) -> str:
 
 
 def sentence(found: Curve) -> str:
-    """Where the knees are, and from which size on nothing is loaded twice."""
+    """Sentences on the knees of a curve, and on the size that the data fits in."""
     first = found.points[0]
     if found.fits is None:
         if found.first_touches >= 0.9 * first.misses:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the hints say of data: which it is, which of its fields are used, and what a split would do."""
+"""The data of hints: its name, the use of its fields, and what a split would do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..analyses.data_hints import DataHints, ObjectHint
 from ..analyses.types.object_details import Details
 from ..analyses.types.typed_groups import TypedGroup
 from ..model.errors import shorten
-from ..model.numbers import bytes_told, short_count
+from ..model.numbers import bytes_text, short_count
 from ..model.profile import Function
 from .advice import advice_sentences, listed
 from .hints import DataText
@@ -27,7 +27,7 @@ _NAME_WIDTH = 50
 
 
 def data_texts(found: DataHints, page: Page) -> dict[Function, DataText]:
-    """Behind the numbers of each hint."""
+    """The sentences on data that follow the numbers of each hint, by its function."""
     return {
         function: DataText(
             [sentence for one in hints for sentence in _sentences(one, page, f"Data: {_name(one)}. ")],
@@ -38,12 +38,12 @@ def data_texts(found: DataHints, page: Page) -> dict[Function, DataText]:
 
 
 def other_data(found: DataHints, page: Page) -> list[tuple[str, list[str]]]:
-    """Title and sentences of what no hint has."""
+    """The title and the sentences of each object that no hint has."""
     return [(_name(one), _sentences(one, page, "")) for one in found.others]
 
 
 def brief_data(found: DataHints, page: Page) -> dict[Function, str]:
-    """In a line for each hint, the data that loses most there."""
+    """A line for each hint, by its function, on the data that loses most there."""
     return {
         function: _named("   ", hints[0], f": {_brief(hints[0].details)}", page)
         for function, hints in found.of_hints.items()
@@ -51,17 +51,18 @@ def brief_data(found: DataHints, page: Page) -> dict[Function, str]:
 
 
 def brief_others(found: DataHints, page: Page) -> list[str]:
+    """A line for each object that no hint has."""
     return [
         _named("-  ", one, f": {100 * one.share:.0f}% of the loss, {_brief(one.details)}", page)
         for one in found.others
     ]
 
 
-def _named(mark: str, one: ObjectHint, told: str, page: Page) -> str:
-    """A line, with as much of the name as there is room for beside what is told."""
+def _named(mark: str, one: ObjectHint, rest: str, page: Page) -> str:
+    """A line with a mark, the object's name, shortened if need be, and the rest."""
     name = label(one.details.entry.group)
     return shorten_end(
-        f"{mark}{short_label(name, page.width - len(mark) - len(told), page)}{told}", page.width
+        f"{mark}{short_label(name, page.width - len(mark) - len(rest), page)}{rest}", page.width
     )
 
 
@@ -131,7 +132,7 @@ def _fields(typed: TypedGroup) -> str:
         for field in used
     ]
     return printable(
-        f"Fields of {shorten(typed.type.name)}, {bytes_told(typed.type.size)} ({typed.reason}): "
+        f"Fields of {shorten(typed.type.name)}, {bytes_text(typed.type.size)} ({typed.reason}): "
         + (f"used when loaded: {listed(texts)}" if used else "none were used")
         + (f"; never: {listed(never)}." if never else ".")
     )

@@ -20,9 +20,9 @@ from .names import fit
 from .text import Cell, Page, Table, count
 from .tree import inclusive_columns
 
-# What changed by more than this part of itself is worth colour.
+# The minimum relative change that is shown in colour.
 _NOTABLE = 0.05
-# Two names need room: calls show fewer of the other columns.
+# Calls show fewer other columns, as two names need room.
 _CALL_COLUMNS = 3
 _NOTE = 20  # characters of a name in a note
 
@@ -35,6 +35,7 @@ class Sides(NamedTuple):
 
 
 def diff_head(diff: Diff, sort: str, page: Page) -> list[str]:
+    """The head of a comparison. sort: the sort keys as a text."""
     rows = [
         (name, f"{source_text(profile.parts)}: {profile.parts[0].command}")
         for name, profile in (("Before", diff.before), ("After", diff.after))
@@ -50,7 +51,7 @@ def diff_head(diff: Diff, sort: str, page: Page) -> list[str]:
 
 
 def totals_table(diff: Diff, page: Page) -> list[str]:
-    """Of what changed, as far as it is seen in the digits of a share."""
+    """The totals that changed visibly, in the digits of a share, and how many others changed."""
     rows: list[list[Cell]] = []
     unseen = 0
     for metric in diff.metrics.values():
@@ -86,7 +87,7 @@ def _is_unseen(metric: Metric, before: Number | None, after: Number | None, rela
 
 
 def functions_table(diff: Diff, limit: int | None, page: Page) -> tuple[list[str], int]:
-    """And how many more there are. What moved comes last: it is no change."""
+    """The table of functions, and how many are not in it. Functions whose costs only moved come last."""
     changes = diff.functions[:limit]
     main, *others = ordered(diff.selection.keys[0].column, diff.selection.columns)
     cells = [
@@ -111,7 +112,7 @@ def functions_table(diff: Diff, limit: int | None, page: Page) -> tuple[list[str
 
 
 def calls_table(diff: Diff, limit: int | None, page: Page) -> tuple[list[str], int]:
-    """And how many more there are."""
+    """The table of calls, and how many are not in it."""
     changes = diff.calls[:limit]
     main, *others = inclusive_columns(
         ordered(diff.selection.keys[0].column, diff.selection.columns)
@@ -136,7 +137,7 @@ def calls_table(diff: Diff, limit: int | None, page: Page) -> tuple[list[str], i
 
 
 def _call(change: CallChange, page: Page, width: int) -> str:
-    """A short name leaves its room to the other."""
+    """The names of a call in `width` characters. A short name leaves its room to the other."""
     caller, callee = page.name(change.caller), page.name(change.callee)
     if not page.full_names:
         half = width // 2
@@ -146,10 +147,12 @@ def _call(change: CallChange, page: Page, width: int) -> str:
 
 
 def ordered(main: Column, columns: Sequence[Column]) -> list[Column]:
+    """The columns with the main one first."""
     return [main, *(column for column in columns if column != main)]
 
 
 def change_headings(main: Column, others: Sequence[Column], with_sides: bool) -> list[list[str]]:
+    """The headings for change_cells(). with_sides: whether they say if costs are self or inclusive."""
     def side(column: Column) -> str:
         return f" {column.side.value}" if with_sides else ""
 
@@ -162,6 +165,7 @@ def change_headings(main: Column, others: Sequence[Column], with_sides: bool) ->
 def change_cells(
     main: Column, others: Sequence[Column], before: Sides, after: Sides, page: Page
 ) -> list[Cell]:
+    """The cells of a change: the main column before and after with its change, and the changes of the others."""
     def values(column: Column) -> tuple[Number | None, Number | None]:
         return column.value(*before), column.value(*after)
 

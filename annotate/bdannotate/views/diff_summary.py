@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The five lines at the top of a comparison."""
+"""The summary at the top of a comparison, in five lines."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _both(metric: Metric, diff: Diff) -> tuple[int, int]:
 
 
 def _unused(diff: Diff) -> str:
-    """The share of what was loaded, before and after."""
+    """The share of the loaded bytes that was never used, before and after; empty if not known."""
     name = next((name for name in ("UnusedD1", "Unused1") if name in diff.metrics), None)
     if name is None:
         return ""

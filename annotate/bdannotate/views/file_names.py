@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of source files without their folders, but with as many as make them different."""
+"""Names of source files, with only as many of their folders as make them different."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
 
-# Names that say nothing: a folder, or two, says whose they are.
+# Names that say nothing without the folder around.
 _GENERIC = frozenset({
     "__init__.py", "include", "index.js", "lib", "lib.rs", "library", "main.rs", "mod.f90", "mod.rs",
     "source", "src",
@@ -15,7 +15,7 @@ _MOST_FOLDERS = 4
 
 
 class FileNames:
-    """Short names, different for all files that a profile has."""
+    """Short names of files, unique within a profile. everything: all of its files."""
 
     def __init__(self, everything: Iterable[str] = ()) -> None:
         self._everything = everything
@@ -23,6 +23,7 @@ class FileNames:
         self._short: dict[str, str] = {}
 
     def short(self, file: str) -> str:
+        """The short name of a file."""
         known = self._short.get(file)
         if known is None:
             known = self._short[file] = self._choose(file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lists by file (<) and by function (>), with the running share of all before."""
+"""The lists by file (<) and by function (>), with running shares."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .text import Cell, Page, shorten_middle
 def group_table(
     groups: Sequence[FileGroup], mark: str, title: str, report: Report, page: Page
 ) -> list[str]:
+    """The table of a list. mark: the character before each group."""
     columns = self_columns(report.selection.columns)
     headings = [["running", *row] for row in cost_headings(columns, with_sides=False)]
     cells: list[list[Cell]] = []
@@ -48,4 +49,5 @@ def group_table(
 
 
 def self_columns(columns: Sequence[Column]) -> list[Column]:
+    """The columns with self costs, each once."""
     return list(dict.fromkeys(Column(column.metric, CostKind.SELF, column.form) for column in columns))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The list of functions with their costs, and what is to be said of the cycles among them."""
+"""The list of functions with their costs, and a sentence on the cycles among them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .names import fit, fit_all, least_width
 from .text import Cell, Page, function_label, shorten_end
 
 _CYCLES_EXPLAINED = 1
-# A name that was cut is worth nothing below this length.
+# The minimum length of a name that was cut.
 _LEGIBLE = 12
-# Columns go for the last parts of names up to this length, unless they were asked for.
+# Columns are left out for the last parts of names, up to this length, unless the user asked for the columns.
 _MOST_NEEDED = 44
 
 
 def listed_entries(report: Report, limit: int | None) -> list[FunctionRow]:
-    """The rows of the table."""
+    """The rows of the table. limit: the maximum number of rows; None: no limit."""
     listed = [entry for entry in report.entries if not entry.is_cycle]
     if limit is None:
         return listed
@@ -34,7 +34,7 @@ def listed_entries(report: Report, limit: int | None) -> list[FunctionRow]:
 
 
 def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[str], int]:
-    """And how many more there are. Cycles have no rows of their own: they would hide their
+    """The table of functions, and how many functions are not in it. Cycles have no rows, which would hide their
     members."""
     columns, totals = report.selection.columns, report.totals
     entries = listed_entries(report, limit)
@@ -77,7 +77,7 @@ def function_table(report: Report, limit: int | None, page: Page) -> tuple[list[
 
 
 def _numbers(report: Report, entries: Sequence[FunctionRow]) -> list[str]:
-    """What stands before the names, for --function=NUMBER."""
+    """The numbers before the names, for --function=NUMBER."""
     if not report.selection.has_numbers:
         return [""] * len(entries)
     known = {id(entry): number for number, entry in enumerate(numbered(report.entries), 1)}
@@ -94,7 +94,7 @@ def entry_label(entry: FunctionRow, page: Page, width: int) -> Cell:
             start = f"(above main: {number} function{'s' if number > 1 else ''}) "
         names = ", ".join(map(page.name, entry.members))
         if entry.is_startup and not page.full_names and len(start + names) > width:
-            names = ""  # a part of these names tells nothing
+            names = ""  # a part of these names says nothing
         if not page.full_names:
             names = shorten_end(names, max(0, width - len(start)))
         return Cell((start + names).rstrip(), "dim" if entry.is_startup else "cyan")
@@ -134,7 +134,7 @@ def _cycle_text(report: Report, cycle: Cycle, page: Page) -> str:
 def _calls_text(
     calls: Sequence[tuple[Function, Function, int]], width: int | None, page: Page
 ) -> str:
-    """As many as there is room for with names that can still be read, but the first in any case."""
+    """The calls for which there is room with legible names; the first one in any case. width: None: no limit."""
     for shown in range(len(calls), 0, -1):
         chosen = calls[:shown]
         more = ", ..." if shown < len(calls) else ""
@@ -150,7 +150,7 @@ def _calls_text(
 
 
 def _fitting(names: Sequence[str], room: int) -> list[str]:
-    """Names in so many characters together; short ones leave what they do not need to others."""
+    """The names in `room` characters together. Short names leave the room that they do not need to others."""
     fitted: dict[int, str] = {}
     for index in sorted(range(len(names)), key=lambda index: len(names[index])):
         fitted[index] = fit(names[index], room // (len(names) - len(fitted)))

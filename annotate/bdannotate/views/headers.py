@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The top of a report: what was profiled and how, what is shown, and the totals."""
+"""The head of a report: what was profiled and how, what is shown, and the totals."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from .costs import fitting
 from .intervals import estimates, plus_minus
 from .text import Cell, Page, Table, shorten_middle
 
-# What every part repeats or what says nothing to the reader of a finished run.
+# Descriptions that each part repeats, or that say nothing about a finished run.
 _DULL = {("Trigger", "Program termination")}
 _DULL_NAMES = {"Timerange"}
 _MANY = 6
-# A command can be a page of arguments.
+# The maximum number of lines of a text: a command may have a page of arguments.
 _WRAPPED_LINES = 2
 
 
 def metadata(profile: Profile) -> list[tuple[str, str]]:
+    """The names and texts of what is known about a run."""
     first = profile.parts[0]
     rows = [("Profile", source_text(profile.parts)), ("Command", first.command)]
     for name, text in descriptions(profile.parts):
@@ -44,7 +45,7 @@ def pairs(rows: Sequence[tuple[str, str]], page: Page) -> list[str]:
 
 
 def wrapped_pairs(rows: Sequence[tuple[str, str]], page: Page) -> list[str]:
-    """The same, with what is long going on below itself."""
+    """The same, with long texts wrapped in their column."""
     width = max((len(name) for name, _ in rows), default=0)
     lines: list[str] = []
     for name, text in rows:
@@ -58,7 +59,7 @@ def wrapped_pairs(rows: Sequence[tuple[str, str]], page: Page) -> list[str]:
 
 
 def source_text(parts: Sequence[Part]) -> str:
-    """The files of a profile, and who wrote them."""
+    """The files of a profile, and the program, processes and threads that they are from."""
     sources = list(dict.fromkeys(part.source for part in parts))
     text = ", ".join(sources[:_MANY])
     if len(sources) > _MANY:
@@ -77,7 +78,7 @@ def source_text(parts: Sequence[Part]) -> str:
 
 
 def descriptions(parts: Sequence[Part]) -> list[tuple[str, str]]:
-    """Each `desc:` line once. One that differs from part to part is given with its variants."""
+    """The names and texts of the `desc:` lines, each once. If one differs between parts, its text has all variants."""
     texts: dict[str, list[str]] = {}
     for part in parts:
         for name, text in part.descriptions:
@@ -91,7 +92,7 @@ def descriptions(parts: Sequence[Part]) -> list[tuple[str, str]]:
     ]
 
 
-# A cache: its name, and the metrics of its row in the order of the headings.
+# The headings of the table of caches; and for each cache, its name, and the metrics of its row in their order.
 _CACHE_HEADINGS = (
     "", "accesses", "misses", "rate", "bytes loaded", "never used", "share", "acc/line",
     "used/line", "",
@@ -107,7 +108,7 @@ _ALWAYS_LISTED = frozenset({"Ir", "Dr", "Dw"})
 
 
 def totals_tables(profile: Profile, metrics: Mapping[str, Metric], page: Page) -> list[str]:
-    """Every event that the table of caches does not cover, then that table."""
+    """The table of all events that the table of caches does not cover, followed by that table."""
     totals = profile.totals()
     rows, covered = _cache_rows(profile.events, totals, metrics)
     listed = [
@@ -117,7 +118,7 @@ def totals_tables(profile: Profile, metrics: Mapping[str, Metric], page: Page) -
     ]
     headings = [["total", "event", ""]]
     if profile.intervals is not None:
-        # All of them, as the table of caches has no room for it.
+        # All events are listed, as the table of caches has no room for this column.
         headings[0].insert(1, "±")
         for row, event in zip(listed, profile.events):
             row.insert(1, Cell(plus_minus(metrics[event], profile.intervals.total, totals)))
@@ -140,7 +141,7 @@ def _cache_rows(
         if names[1] not in metrics:
             continue
         if cache == "LL" and "L2m" in metrics:
-            names = ("L2m", *names[1:])  # what asks for it
+            names = ("L2m", *names[1:])  # misses of L2 are the accesses of LL
         cells = [Cell(cache, "bold")]
         for name in names:
             metric = metrics.get(name)
@@ -156,6 +157,7 @@ def _cache_rows(
 
 
 def metric_text(metric: Metric, row: Row) -> str:
+    """The value of a metric as a text, with all digits of a count."""
     value = metric.value(row)
     if metric.is_ratio or value is None:
         return ratio(metric, value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hints as text, each with the numbers that made it; or, for the first screen, in two lines."""
+"""Hints as text, each with the numbers that it is based on; or, for the first screen, in two lines each."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .text import Page, function_label, shorten_end
 
 _MAX_CALLERS = 4
 _NAME_WIDTH = 50
-# From here on, a few lines with very many accesses make the average say nothing of the others.
+# If the average exceeds the harmonic mean by at least this factor, a few lines with very many accesses dominate it.
 _SKEWED = 1.5
 
 
 class DataText(NamedTuple):
-    """What is known of the data that a hint is about. What its type should be is more than what
-    usually helps."""
+    """Sentences on the data that a hint is about. has_advice: whether they have advice on its type, which replaces the
+    general advice of the hint."""
 
     sentences: Sequence[str]
     has_advice: bool
@@ -36,8 +36,8 @@ def hint_lines(
     data: Mapping[Function, DataText] | None = None,
     others: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> list[str]:
-    """A function's note is said before everything else of it, its data behind the numbers. others:
-    title and sentences of what is not a function's."""
+    """The hints as lines. notes: sentences that come first in a hint, by function. data: sentences that follow its
+    numbers, by function. others: the titles and sentences of items without a function."""
     if not found and not others:
         return ["no code loads enough lines for a hint"]
     items: list[tuple[str, Sequence[str]]] = []
@@ -67,8 +67,8 @@ def hint_change_lines(
     found: HintChanges, page: Page, data: Mapping[Function, DataText],
     others: Sequence[tuple[str, Sequence[str]]],
 ) -> list[tuple[str, list[str]]]:
-    """Title and lines of each section: what is gone, what is new, what remains, and what is not a
-    function's."""
+    """The title and the lines of each section: hints that are gone, that are new and that remain, and items without a
+    function."""
     def said(function: Function) -> str:
         before, after = map(short_count, found.amounts[function])
         return f"{before} bytes never used before, {after} now."
@@ -96,8 +96,8 @@ def hint_change_lines(
 def brief_lines(
     found: Sequence[Hint], page: Page, data: Mapping[Function, str] | None = None
 ) -> list[str]:
-    """Where, how much, what data it is, and what usually helps: said once, if it is the same for
-    several. Only those with something to change."""
+    """The hints as brief lines: where, how much, which data, and what usually helps, which is shown once if several
+    have the same. found: only hints with something to change. data: a line for each function."""
     lines: list[str] = []
     said: dict[Symptom, int] = {}
     for number, hint in enumerate(found, 1):
@@ -129,7 +129,7 @@ def brief_lines(
 
 
 def _worth(hint: Hint) -> str:
-    """What it would be worth to change it."""
+    """How much a change may save, or the share of the loss if that is not known."""
     if hint.saved is None:
         return f"{100 * hint.share:.0f}% of the loss"
     return f"at most {max(1, round(100 * hint.saved))}% of the cycles"

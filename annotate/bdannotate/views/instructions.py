@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Instructions with their costs as text."""
+"""Instructions with their costs, as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CALLEE_WIDTH = 60
 def code_tables(
     codes: Sequence[FunctionCode], report: Report, page: Page
 ) -> list[tuple[str, list[str]]]:
-    """Title and lines of each function's section."""
+    """The title and the lines of each function's section."""
     columns = self_columns(report.selection.columns)
     return [
         (

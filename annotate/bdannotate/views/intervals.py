@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands behind the numbers of a sampled profile: how far they may be off."""
+"""The texts that follow the numbers of a sampled profile: how far they may be off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNKNOWN = "?"
 
 
 def estimates(found: Intervals) -> str:
-    """What the numbers of a report are."""
+    """A clause on the reliability of a report's numbers."""
     if found.total is None:
         number = "1 burst" if found.bursts == 1 else f"{found.bursts} bursts"
         return f"from {number}: too few to say how far they may be off"
@@ -23,7 +23,8 @@ def estimates(found: Intervals) -> str:
 
 
 def plus_minus(metric: Metric, widths: Row | None, row: Row) -> str:
-    """Such as "±5%". Empty for a ratio, and for nothing."""
+    """How far a metric may be off, such as "±5%"; "?" if that is more than its value, or not known. Empty for a ratio,
+    or if the value is 0."""
     value = abs(metric.counter()(row))
     if metric.is_ratio or not value:
         return ""
@@ -37,7 +38,8 @@ def plus_minus(metric: Metric, widths: Row | None, row: Row) -> str:
 def add_column(
     headings: list[list[str]], cells: list[list[Cell]], column: Column, pairs: Sequence[tuple[Row | None, Row]]
 ) -> None:
-    """How far the first column may be off, behind it; pairs: the widths and costs of each row."""
+    """Insert a column behind the first one that says how far that may be off. pairs: the widths and costs of each
+    row."""
     if column.metric.is_ratio:
         return
     for index, row in enumerate(headings):

@@ -14,7 +14,7 @@ from .json_values import Json, text
 
 
 def verdict_json(report: Report) -> Json:
-    """None for a profile without the misses that the estimate needs."""
+    """The verdict on a report; None if the profile lacks events that the estimate needs."""
     found = verdict(report.profile, report.metrics, report.totals)
     if found is None:
         return None
@@ -49,7 +49,7 @@ def verdict_json(report: Report) -> Json:
 
 
 def hints_json(found: Sequence[Hint], index: Mapping[Function, int]) -> Json:
-    """index: the numbers of the report's functions."""
+    """The hints. index: the numbers of the report's functions."""
     return [_hint(hint, index) for hint in found]
 
 

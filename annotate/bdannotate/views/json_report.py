@@ -35,7 +35,7 @@ from .paths import paths_json
 from .ranks import ranks_json
 from .sharing import sharing_json
 
-# Raised when a reader of the old schema would misread the new one.
+# Incremented if a reader of the old schema would misread the new one.
 SCHEMA_VERSION = 1
 
 
@@ -45,8 +45,8 @@ def profile_json(
     repairs: Repairs | None = None, sharing: SharingReport | None = None,
     ranks: RanksReport | None = None, paths: PathsReport | None = None,
 ) -> Json:
-    """hints, curve, ranks and paths: None if they are not asked for; repairs and sharing: if nothing is known of
-    any."""
+    """A report. hints, curve, ranks, paths: None if the user did not ask for them. repairs, sharing: None if not
+    known."""
     index = {function: number for number, function in enumerate(report.graph.functions)}
     wanted = {entry.function for entry in report.entries if not entry.is_cycle}
     return {
@@ -387,7 +387,7 @@ def _function(entry: FunctionRow, columns: Sequence[Column], number: int) -> dic
 
 
 def _sampled(report: Report) -> dict[str, Json]:
-    """How far totals may be off, of a sampled profile."""
+    """How far the totals of a sampled profile may be off; empty for an exact one."""
     found = report.profile.intervals
     if found is None:
         return {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What JSON is made of."""
+"""JSON values, and how they are written."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def to_json(value: Json) -> Iterator[str]:
-    """In pieces, as a report can be large: the fields of an object, and each entry of those that
-    are lists. (json's own iterencode() takes several times as long as dumps(), which is not
-    written in Python.)"""
+    """A value as text, in pieces, as a report can be large: the fields of an object, and each entry of those that are
+    lists. (json's own iterencode() takes several times as long as dumps(), which is not written in Python.)"""
     if not isinstance(value, dict):
         yield json.dumps(value) + "\n"
         return
@@ -31,5 +30,5 @@ def to_json(value: Json) -> Iterator[str]:
 
 
 def text(name: str) -> str:
-    """JSON is Unicode: bytes of a name that are not UTF-8 become replacement characters."""
+    """A name as Unicode, as JSON requires: bytes that are not UTF-8 become replacement characters."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -12,7 +12,7 @@ from .json_values import Json, text
 
 
 def named_curve_json(found: NamedCurve) -> Json:
-    """What it is of, and the curve; of functions, that of these themselves, too."""
+    """A curve, and what it is about; for functions, also that of their own code."""
     return {
         "of": "data" if found.data else "functions" if found.functions else "program",
         "name": text(found.name) or None,
@@ -40,7 +40,7 @@ def _point(point: Point) -> Json:
 
 
 def repairs_json(found: Repairs) -> Json:
-    """The best first; each with its alternatives."""
+    """The repairs, the best first, each with its alternatives."""
     return [
         {**_repair(repair), "alternatives": [
             _repair(other) for other in found.alternatives.get(number, ())

@@ -14,27 +14,27 @@ from .intervals import add_column
 from .names import as_called, fit, least_width
 from .text import Cell, Page, shorten_middle
 
-# What a line is shown with besides what it is ranked by.
+# The metrics that are shown with a line besides those that it is ranked by.
 _OF_DATA = ("UnusedD1", "D1m")
-_OF_ALL = ("Unused1", "D1m")  # where data and code are not separated
+_OF_ALL = ("Unused1", "D1m")  # if data and code are not separated
 _UNKNOWN = "(no lines)"
 _THROUGH = " through "
 _SHORTEST_NAME = 8
-# A place is cut rather than the function's name gets shorter than this.
+# A place is cut before the name of its function gets less room than this.
 _SHORTEST_FUNCTION = 18
-# Columns go rather than two names get shorter than this, with where they are.
+# Columns are left out before two names, with their places, get less room than this.
 _TWO_NAMES_NEED = 44
-# Columns do not go for names that need even more.
+# Columns are not left out for names that need more room than this.
 _MOST_NEEDED = 52
-# Lines of the second ranking: fewer, as these matter where the first says little.
+# The number of lines by the second metric: few, as it only matters if the first says little.
 _OTHERS = 2
 
 
 def line_table(
     found: TopLines, limit: int | None, report: Report, page: Page
 ) -> tuple[list[str], int]:
-    """Those by the first metric, then those that only the second one knows; and how many more
-    there are."""
+    """The table of the lines by the first metric, followed by further ones by the second; and how many lines are not in
+    it. limit: the maximum number of lines; None: no limit."""
     lines, others = found.lines, found.others
     if limit is not None:
         others = others[: max(min(_OTHERS, limit // 2), limit - len(lines))]
@@ -65,20 +65,20 @@ def line_table(
 
 
 def _needs(lines: Sequence[TopLine], page: Page) -> int:
-    """The room for places in full, and for the last parts of names."""
+    """The width for complete places, and for the last parts of names."""
     needs = [
         len(page.file(line.file)) + len(str(line.line)) + 3 + least_width(page.name(line.functions[0]))
         + len(_rest(line)) for line in lines
     ]
-    if page.exact:  # columns were asked for
+    if page.exact:  # the user asked for the columns
         needs = []
     needs += [_TWO_NAMES_NEED for line in lines if line.through]
     return max(min(max(needs, default=0), _MOST_NEEDED), NAMES_NEED)
 
 
 def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[tuple[str, str]]:
-    """file:line and the function, without folders where there is no room for them; and what belongs on a
-    line below."""
+    """The label of each line, file:line and the function, shortened if there is no room; and what goes on the row
+    below, or an empty text."""
     places = [
         f"{page.file(line.file)}:{line.line}" if line.line else _UNKNOWN for line in lines
     ]
@@ -95,14 +95,14 @@ def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[tuple[str,
         room = width - len(place) - 2 - len(rest)
         below = ""
         if line.through and _least(line.through, name, through, page) > room:
-            # Two places do not fit one row.
+            # Two places do not fit on one row.
             through, below = "", f" {_through(line.through, width - 1, page, is_below=True)}"
         elif line.through:
             most = max(room - len(name) - len(_THROUGH), room // 3, _SHORTEST_NAME)
             through = _through(line.through, most, page)
         room = max(room - len(through), _SHORTEST_NAME)
         name = fit(name, room)
-        # In line with the others, where there is room for that.
+        # Names are aligned if there is room for that.
         spare = width - len(place) - 2 - len(name) - len(through) - len(rest)
         place = place.ljust(min(longest, len(place) + spare))
         texts.append((f"{place}  {name}{through}{rest}", below))
@@ -110,19 +110,19 @@ def _labels(lines: Sequence[TopLine], page: Page, width: int) -> list[tuple[str,
 
 
 def _rest(line: TopLine) -> str:
-    """In how many functions more it is."""
+    """How many more functions contain the line; empty if there are none."""
     return f" and {len(line.functions) - 1} more" if len(line.functions) > 1 else ""
 
 
 def _least(through: Through, name: str, text: str, page: Page) -> int:
-    """The room that both names need on one row: with a place, in full."""
+    """The width that both names need on one row. If the second one has a place, they are not shortened."""
     if through.inlined or through.function is None:
         return len(name) + len(text)
     return least_width(name) + len(_THROUGH) + least_width(as_called(page.name(through.function)))
 
 
 def _through(through: Through, width: int | None, page: Page, is_below: bool = False) -> str:
-    """What most of a line's cost is in, and where that is, if it has a place of its own."""
+    """The function or the inlined code that has most of a line's cost, with its place if that is known."""
     inlined = through.inlined
     if through.function is not None:
         name = as_called(page.name(through.function))

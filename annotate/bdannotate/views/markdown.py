@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A text report as Markdown, for comments on a change: what is prose becomes lists, tables stay as they are, and all
-but the first screen's answer is folded.
+"""A text report as Markdown, for comments on a change: prose becomes lists, tables stay as they are, and everything but
+the answer of the first screen is folded.
 
-What programs are called and how they name their functions must not become markup: `vector<int>` is no HTML element, and
-`memcpy@@GLIBC_2.14` mentions no user.
+The names of programs and functions must not become markup: `vector<int>` is not an HTML element, and
+`memcpy@@GLIBC_2.14` does not mention a user.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from collections.abc import Iterable, Sequence
 
 from .text import Page
 
-# Wide enough that nothing important is cut; a comment scrolls.
+# Wide enough for everything important. Comments scroll.
 WIDTH = 110
 
 _TITLE = re.compile(r"== (.*) ==")
 _PAIR = re.compile(r"(\S+(?: \S+)*?) {2,}(\S.*)")
 _ITEM = re.compile(r"(\d+)\. (.*)")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~!])")
-# Sections that are read before anything else; the others are folded.
+# The sections that are not folded, by the beginnings of their titles.
 _FIRST = ("What to change", "Summary", "Lines by")
 
 
 def markdown_page(page: Page) -> Page:
-    """How the text is to be written that markdown() takes."""
+    """The page for a text that markdown() is to convert."""
     return Page(
         WIDTH, exact=page.exact, percents=page.percents, full_names=page.full_names,
         cut=not page.full_names, names=page.names,
@@ -33,12 +33,12 @@ def markdown_page(page: Page) -> Page:
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """The text escaped so that Markdown shows it unchanged."""
     return _html(_SPECIAL.sub(r"\\\1", text))
 
 
 def markdown(lines: Sequence[str]) -> list[str]:
-    """lines: a report without colours, as on a markdown_page()."""
+    """A report as Markdown. lines: those of the report on a markdown_page(), without colours."""
     sections: list[tuple[str, list[str]]] = [("", [])]
     for line in lines:
         if match := _TITLE.fullmatch(line):
@@ -67,7 +67,7 @@ def _html(text: str) -> str:
 
 
 def _list_of_pairs(lines: Sequence[str]) -> list[str]:
-    """Names and texts below each other; nothing if that is not what the lines are."""
+    """Lines of names and texts as a list; empty if the lines are something else."""
     found: list[tuple[str, str]] = []
     for line in lines:
         if found and line.startswith(" "):
@@ -80,7 +80,7 @@ def _list_of_pairs(lines: Sequence[str]) -> list[str]:
 
 
 def _numbered(lines: Sequence[str]) -> list[str]:
-    """Numbered paragraphs, each with what is indented below it."""
+    """Numbered paragraphs, with the indented lines below each, as a list; empty if the lines are something else."""
     written: list[str] = []
     for line in filter(None, lines):
         if match := _ITEM.fullmatch(line):
@@ -101,7 +101,7 @@ def _fenced(lines: Sequence[str]) -> list[str]:
 
 
 def _stripped(lines: Iterable[str]) -> list[str]:
-    """Without empty lines at either end."""
+    """The lines without empty ones at either end."""
     kept = [line.rstrip() for line in lines]
     while kept and not kept[0]:
         del kept[0]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of functions as people know them, instead of as the linker does: without what a template
-argument is by default, without symbol versions, and without argument lists where these tell
-nothing apart.
+"""The names of functions as people know them, not as the linker does: without default template arguments, without
+symbol versions, and without argument lists that are not needed to distinguish them.
 
-Names come from strangers' files. Whatever cannot be taken apart stays as it is.
+Names may be from untrusted files. A name that cannot be parsed is not changed.
 """
 
 from __future__ import annotations
@@ -17,13 +16,14 @@ from ..model.profile import Function
 from ..model.rust_names import has_rust_hash, unescaped
 
 _VERSION = re.compile(r"@@?[A-Za-z_][\w.]*$")
-# Code without a name, as `Function.label` has it; behind the object's name, the version of a library.
+# The label of code without a name, see `Function.label`. The name of a library may have a version.
 _IN_OBJECT = re.compile(r"([^\s()<>]*?)((?:\.\d+)*)(\+0x[0-9a-f]+(?:'\d+)?)")
-# How deep in recursion, with --separate-recs.
+# The level of recursion, with --separate-recs.
 _RECURSION = re.compile(r"(.*)('\d+)", re.DOTALL)
-# The C library has several variants of a function; the processor's features choose one.
+# Variants of a function in the C library, which are chosen by the features of the processor.
 _VARIANT = re.compile(r"__((?:mem|str|wcs|wmem)[a-z]*)_(?:sse|ssse|avx|evex|erms)\w*")
-# What compilers have made of a function, and what GCC and Clang call what resumes a coroutine.
+# The clones that compilers make of functions, and the suffixes by which GCC and Clang name the code that resumes a
+# coroutine.
 _CLONES = re.compile(r"(.+?)((?: \[clone [^][]+\])+)", re.DOTALL)
 _RESUME = (" [clone .actor]", " [clone .resume]")
 _FORTRAN = re.compile(r"__([a-z]\w*?)_MOD_(\w+)")
@@ -32,7 +32,7 @@ _FORTRAN_FILE = re.compile(r"\.f(?:or|tn|pp|77|90|95|03|08|18)?$", re.IGNORECASE
 _RUST_CRATE = re.compile(r"(?<=\w)\[[0-9a-f]{5,16}\](?=::)")
 _RUST = re.compile(r"^[<&]|::<|\{closure[#}]|\{impl[#}]|\{\{closure")
 _RUST_PATH = re.compile(r"\b(?:\w+::)+(?=\w)")
-# Brackets in the names of operators would not match any other.
+# The brackets in the names of operators have no counterparts.
 _OPERATOR = re.compile(r"\boperator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>|\(\))")
 _OPERATOR_MARK = "\x00"
 _INLINE_NAMESPACE = re.compile(r"\bstd::(?:__cxx11|__1|__2|__8)::")
@@ -52,19 +52,20 @@ _LONGEST = 20_000
 
 
 def _fortran_name(function: Function) -> str:
-    """As its source has it: compilers append a `_`, or two. Empty if it is not from there."""
+    """The name of a function in its Fortran source: compilers append one or two underscores. Empty if it is not from a
+    Fortran source."""
     found = _FORTRAN_77.fullmatch(function.name) if _FORTRAN_FILE.search(function.file) else None
     return f"{found[1]}{found[2]}" if found else ""
 
 
 class Names:
-    """Short names, unique among all names that a profile has."""
+    """Short names, unique within a profile. functions: all of its functions."""
 
     def __init__(self, functions: Iterable[Function] = ()) -> None:
         self._alike: dict[str, list[str]] = {}
         self._counts: dict[str, Counter[str]] = {}
         self._short: dict[str, str] = {}
-        plain: dict[str, str] = {}  # of Fortran
+        plain: dict[str, str] = {}  # the names in Fortran sources
         names: set[str] = set()
         for function in functions:
             name = function.name
@@ -76,17 +77,18 @@ class Names:
         self._short.update((name, short) for name, short in plain.items() if short not in names)
 
     def short(self, name: str) -> str:
+        """The short form of a name."""
         known = self._short.get(name)
         if known is None:
             known = self._short[name] = self._choose(name)
         return known
 
     def label(self, function: Function) -> str:
-        """The name; for code without one, the object and the address in it."""
+        """The short name of a function; for code without a name, the object file and the address in it."""
         return function.label if function.is_nameless else self.short(function.name)
 
     def shown(self, function: Function) -> tuple[str, ...]:
-        """What a function may be called in a report, but for what is cut."""
+        """The names that a function may have in a report, if they are not cut."""
         label = self.label(function)
         return label, collapsed(label)
 
@@ -102,18 +104,17 @@ class Names:
 
 
 def as_called(name: str) -> str:
-    """What programs call, where this is a variant of it that the C library has chosen."""
+    """The name by which programs call a function; it differs for variants that the C library chooses."""
     variant = _VARIANT.fullmatch(name)
     return variant[1] if variant else name
 
 
 def fit(name: str, width: int) -> str:
-    """The name in so many characters: first go template arguments, then the scopes outside, then
-    its end."""
+    """The name in at most `width` characters: template arguments go first, then outer scopes, then the end."""
     if len(name) <= width:
         return name
     if nameless := _IN_OBJECT.fullmatch(name):
-        # The address says more than the object.
+        # The address says more than the object file.
         module, _version, address = nameless.groups()
         room = width - len(address)
         return f"{module if len(module) <= room else f'{module[: max(room - 2, 0)]}..'}{address}"
@@ -130,7 +131,7 @@ def fit(name: str, width: int) -> str:
 
 
 def least_width(name: str) -> int:
-    """The room that a name needs to keep its last part whole."""
+    """The width at which fit() keeps the last part of a name complete."""
     if _IN_OBJECT.fullmatch(name):
         return min(len(name), _OBJECT_NEEDS)
     scopes = collapsed(name).split("::")
@@ -138,7 +139,7 @@ def least_width(name: str) -> int:
 
 
 def fit_all(names: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Each name in so many characters. Different names that would look the same are cut where they
+    """Each name in at most the given number of characters. Different names that would look the same are cut where they
     differ."""
     found = [fit(name, width) for name, width in zip(names, widths)]
     alike: dict[str, list[int]] = {}
@@ -156,7 +157,7 @@ def fit_all(names: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def cut_at(name: str, place: int, width: int) -> str:
-    """A name that shows what it has from this place on, and a part of its beginning."""
+    """The name in at most `width` characters: a part of its beginning, and what follows from index `place` on."""
     head = name[: min(place, max(width // 3, 4))]
     start = max(place - 2, len(head))
     tail = name[start:]
@@ -167,7 +168,7 @@ def cut_at(name: str, place: int, width: int) -> str:
 
 
 def collapsed(name: str) -> str:
-    """With <..> for everything in angle brackets, but for those that a name begins with."""
+    """The name with <..> for all angle brackets and what they contain, unless the name begins with them."""
     text = _OPERATOR.sub(_OPERATOR_MARK, name)
     pieces: list[str] = []
     depth = start = 0
@@ -186,7 +187,7 @@ def collapsed(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    """What names that could become the same have in common."""
+    """The part of a name that is the same in all names that may get the same short form."""
     before = name.partition("(")[0].partition("<")[0]
     return before.rpartition(" ")[2]
 
@@ -220,7 +221,7 @@ def _is_rust(name: str) -> bool:
 
 
 def _rust(name: str) -> str:
-    """Rust's own syntax, with the types in angle brackets by their last names."""
+    """A Rust name in Rust's own syntax. Types in angle brackets have no paths."""
     name = unescaped(_RUST_CRATE.sub("", name)).replace("{{closure}}", "{closure}")
     depth = 0
     start = 0
@@ -257,7 +258,7 @@ def _cpp(name: str) -> tuple[str, str]:
 
 
 def _without_defaults(text: str) -> str:
-    """Leaves out template arguments that are what they would be by default."""
+    """The name without template arguments that have their default values."""
     stack: list[list[str]] = [[""]]  # the arguments so far, of each bracket that is open
     opened: list[str] = []
     for character in text:
@@ -282,7 +283,7 @@ def _without_defaults(text: str) -> str:
 
 
 def _with_alias(before: str, brackets: str) -> str:
-    """std::basic_string<char> is std::string."""
+    """A template's name and its arguments, or a typedef of these: std::basic_string<char> is std::string."""
     if brackets == "<char>" and before.endswith(("std::basic_string", "std::basic_string_view",
                                                  "std::basic_ostream", "std::basic_istream")):
         start, _, last = before.rpartition("std::")
@@ -291,7 +292,7 @@ def _with_alias(before: str, brackets: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Without the argument list, and the type returned that templates have before it."""
+    """The name without its argument list, and without the return type that templates have."""
     end = len(text)
     while text[:end].endswith((" const", " &", " &&", " volatile")):
         end = text[:end].rindex(" ")
@@ -310,8 +311,8 @@ def _without_arguments(text: str) -> str:
 
 
 def _without_return_type(text: str) -> str:
-    """What follows the last space outside of brackets; the spaces of an operator's own name, as in
-    operator new, are not looked at."""
+    """The name after the last space outside of brackets. Spaces in the name of an operator, as in operator new, do not
+    count."""
     end = len(text)
     for operator in (_OPERATOR_MARK, "operator "):
         if operator in text:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The last lines of the first screen: what to look at next, as commands for this very profile."""
+"""The last lines of the first screen: what to look at next, as commands for this profile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..model.profile import Function
 from .text import Page
 
 _START = "Next  "
-# What has a meaning in a regular expression.
+# The characters with a meaning in regular expressions.
 _ESCAPED = re.compile(r"([\\.^$*+?{}\[\]|()])")
 _BACKSLASH = r"\\\1"
 
@@ -24,12 +24,12 @@ def next_steps(
     report: Report, found: Sequence[Hint], has_objects: bool, page: Page, listed: Container[Function],
     repaired: Function | None = None, wants_why: bool = False,
 ) -> list[str]:
-    """Whole commands, there to be copied; without one that does not fit the page. Where it is known which data was
-    loaded, that is one of them. listed: the functions of which the reader sees a number; repaired: the function of the
-    first repair, if there are any; wants_why: whether a run that tells them is to be thought of."""
+    """Complete commands to be copied. Those that do not fit the page are left out. has_objects: whether it is known
+    which data was loaded. listed: the functions whose numbers the reader sees. repaired: the function of the first
+    repair; None: there are none. wants_why: whether to suggest a run that finds repairs."""
     sources = list(dict.fromkeys(part.source for part in report.profile.parts))
     if any(not source.isprintable() or source == "standard input" for source in sources):
-        return []  # nothing that could be typed
+        return []  # the names cannot be typed
     files = " ".join(map(shlex.quote, sources))
     place = repaired or _place(report, found)
     room = page.width - len(_START) if page.cut else None
@@ -63,7 +63,8 @@ def next_steps(
 def _with_function(
     option: str, function: Function, files: str, report: Report, page: Page, listed: Container[Function]
 ) -> str:
-    """By the number of its row where that is listed, or by its name as it is shown, if the page has room for that."""
+    """A command about a function: by the number of its row if that is listed, or else by its name as shown, if the page
+    has room for that."""
     number = next((
         number for number, entry in enumerate(numbered(report.entries), 1)
         if entry.function == function

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What changed for data objects, as a table."""
+"""The changes of data objects, as a table."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _HEADINGS = (
     ("", "", "never used", "", "", "", "L1 bytes", "", "", "LL misses"),
     ("before", "after", "change", "", "before", "after", "change", "before", "after", "change"),
 )
-# Where names would have no room, what was loaded and missed is told as a change only.
+# The columns on narrow pages, which only have the changes of loads and misses, so that names have room.
 _CHANGES = (0, 1, 2, 3, 6, 9)
-# What changed by more than this part of itself is worth colour.
+# The minimum relative change that is shown in colour.
 _NOTABLE = 0.05
 
 

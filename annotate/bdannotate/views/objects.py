@@ -18,7 +18,7 @@ from ..analyses.data.wrappers import Wrapper, place_text
 from ..analyses.types.field_use import CodeUse, FieldUse
 from ..analyses.types.object_details import Details
 from ..analyses.types.typed_groups import TypedGroup
-from ..model.numbers import bytes_told, percent, short_count
+from ..model.numbers import bytes_text, percent, short_count
 from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from .advice import advice_sentences, listed
@@ -55,7 +55,7 @@ def objects_table(found: Listing, page: Page) -> list[str]:
 
 
 def wrapper_lines(found: Sequence[Wrapper], page: Page) -> list[str]:
-    """What to tell the next run, so that their callers are seen."""
+    """A sentence on the options for a run that shows the callers of wrappers; nothing if there are none."""
     if not found:
         return []
     options = " ".join(f"--alloc-fn={shlex.quote(pattern)}" for one in found for pattern in one.patterns)
@@ -73,7 +73,7 @@ def named_rows(
     headings: Sequence[Sequence[str]], title: str, cells: Sequence[Sequence[Cell]],
     names: Sequence[str], page: Page,
 ) -> list[str]:
-    """A table with as many columns as leave room for the names; the title stands above these."""
+    """A table with as many columns as leave room for the names. title: the heading of the names."""
     headings, cells = fitting(headings, cells, page, least=_SHORTEST_NAME)
     room = page.width - left_width(cells, headings)
     rows: list[Sequence[Cell]] = []
@@ -85,6 +85,7 @@ def named_rows(
 
 
 def object_details(found: Details, page: Page) -> list[str]:
+    """All that is known about a group."""
     group = found.entry.group
     lines = [page.heading(short_label(label(group), page.width, page))]
     lines += _facts(group, found.entry.use, page)
@@ -113,8 +114,8 @@ def _use(use: DataUse, page: Page) -> list[Cell]:
 
 
 def short_label(name: str, room: int, page: Page) -> str:
-    """A name as it fits: first go template arguments. What tells a group of objects from others of its
-    name stays, if there is room for it."""
+    """A name in at most `room` characters: template arguments go first. The part of a group's label that distinguishes
+    it from others stays if there is room for it."""
     text, room = printable(name), max(room, _SHORTEST_NAME)
     if page.full_names or len(text) <= room:
         return text
@@ -126,8 +127,8 @@ def short_label(name: str, room: int, page: Page) -> str:
 
 
 def _labels(names: Sequence[str], room: int, page: Page) -> list[list[str]]:
-    """The lines of each label as they fit. Different ones that would look the same are cut where they
-    differ."""
+    """The lines of each label, shortened to `room` characters. Different labels that would look the same are cut where
+    they differ."""
     whole = [_label_lines(name, room, page) for name in names]
     found = [[short_label(line, room, page) for line in lines] for lines in whole]
     alike: dict[tuple[str, ...], list[int]] = {}
@@ -145,7 +146,7 @@ def _labels(names: Sequence[str], room: int, page: Page) -> list[list[str]]:
 
 
 def _label_lines(name: str, room: int, page: Page) -> list[str]:
-    """Of a label that does not fit, callers go to lines of their own, as these distinguish groups."""
+    """The lines of a label. If it does not fit, callers get separate lines, as they distinguish groups."""
     text = printable(name)
     if page.full_names or len(collapsed(text)) <= room:
         return [text]
@@ -207,11 +208,11 @@ def _loaders(who: Sequence[Loader], page: Page) -> list[str]:
 
 
 def _ways(found: Sequence[Reached], page: Page) -> list[str]:
-    """A line for each way: the share of it, the function, and who called that."""
+    """A line for each way: its share, the function and its callers."""
     lines = [page.heading("Calls through which it was loaded")]
     has_choice = any(len(one.ways) + one.others > 1 for one in found)
     for one in found:
-        # The only way has all of it, which need not be said.
+        # The only way has all of it, so its share is not shown.
         is_only = len(one.ways) + one.others == 1
         for way in one.ways:
             share = "" if is_only else f"{100 * way.share:5.1f}%"
@@ -240,9 +241,9 @@ def _way(function: Function, way: Way, share: str, page: Page) -> list[str]:
 
 
 def _fields(typed: TypedGroup, page: Page) -> list[str]:
-    """What a field's loads are is said in the legend."""
+    """The table of a type's fields with their use, and why the type is assumed."""
     found = typed.type
-    size = f", {bytes_told(found.size)}"
+    size = f", {bytes_text(found.size)}"
     what = f"{short_label(found.name, page.width - len(size), page)}{size}"
     lines = [page.heading(what), *wrapped(typed.reason, page)]
     if not found.fields:
@@ -260,7 +261,7 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
 
 
 def _code_uses(found: Sequence[CodeUse], page: Page) -> list[str]:
-    """Fields with the share of the parts of lines with them in which they are used."""
+    """The fields that each source line uses of what it loads, with the share of their loads in which they are used."""
     lines = [page.heading("Which code uses what it loads")]
     for use in found[:_MOST_LOADERS]:
         where = f"{os.path.basename(use.by.file)}:{use.by.line}  " if use.by.line else ""

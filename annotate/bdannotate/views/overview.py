@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The head of a report: what was profiled, how bad it is, and which level to look at first."""
+"""The head of the first screen: what was profiled, how bad it is, and which level to look at first."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from .intervals import estimates, plus_minus
 from .names import fit
 from .text import Page, shorten_middle
 
-# Told by the lines about caches, or of no use before the report is understood.
+# The description with functions that options take for allocators, but that are not.
 _MISNAMED = "Objects"
-_TOLD = frozenset({*CACHE_NAMES, "Geometry", "Options", _MISNAMED})
+# Descriptions that are shown elsewhere, or are of no use on the first screen.
+_NOT_LISTED = frozenset({*CACHE_NAMES, "Geometry", "Options", _MISNAMED})
 _MOST_MISNAMED = 3
 _NAMES = 10  # the width of names and the gap behind them
 _UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
@@ -39,7 +40,7 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
         ("Caches", _caches(profile)),
         ("L2", _without_l2(report)),
     ]
-    rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _TOLD]
+    rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _NOT_LISTED]
     if profile.intervals is not None:
         rows.append(("Estimates", estimates(profile.intervals)))
     rows += _misnamed(profile)
@@ -52,8 +53,8 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
 
 
 def _misnamed(profile: Profile) -> list[tuple[str, str]]:
-    """What the run says of functions that options take for allocators, a row each. A later part says it of more
-    calls."""
+    """Rows on functions that options take for allocators, as the last part of the run describes them: a later part has
+    seen more calls."""
     found = [text for name, text in profile.parts[-1].descriptions if name == _MISNAMED]
     return [(_MISNAMED, text) for text in found[:_MOST_MISNAMED]]
 
@@ -72,12 +73,13 @@ def _caches(profile: Profile) -> str:
     return f"{', '.join(texts)}; lines of {lines[0]} B" if texts else ""
 
 
-# As bdgrind says it of the machine that the run was on.
+# The description of the machine's L2 in a run that does not simulate it.
 _NO_L2 = re.compile(r"its L2 of (\d+) B, \d+ B, (\d+)-way is not simulated")
 
 
 def _without_l2(report: Report) -> str:
-    """The level that is not simulated, and the run that has it, where misses cost enough for that to matter."""
+    """A clause on the L2 that was not simulated, and the option that does so; empty if misses cost too little for that
+    to matter."""
     found = _NO_L2.search(dict(report.profile.parts[0].descriptions).get("Geometry", ""))
     judged = verdict(report.profile, report.metrics, report.totals)
     if not found or judged is None or judged.first in (First.INSTRUCTIONS, First.FIRST_TOUCHES):
@@ -93,7 +95,7 @@ def _size(size: int) -> str:
     return f"{size} B"
 
 
-# Told in other lines.
+# The events that are covered by other rows.
 _COVERED = frozenset({
     "I1mr", "D1mr", "D1mw", "I2mr", "D2mr", "D2mw", "ILmr", "DLmr", "DLmw",
     *(f"{name}{level}" for name in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
@@ -112,10 +114,10 @@ def _events(report: Report) -> str:
 
 
 def _levels(report: Report, found: Verdict | None) -> list[tuple[str, str]]:
-    """The one that is waited for most first, where that is known."""
+    """The rows of the cache levels. LL comes first if it is known that lines from memory are waited for most."""
     metrics = report.metrics
     rows: list[tuple[str, str]] = []
-    # Of data, where it is separated from code.
+    # Use the metrics of data if they are separate from those of code.
     l1, l2, ll = ("D1", "D2", "DL") if "UnusedD1" in metrics else ("1", "L2", "2")
     for name, misses, rate, code, loaded, unused in (
         ("L1", "D1m", "D1rate", "I1mr", f"Loaded{l1}", f"Unused{l1}"),
@@ -135,7 +137,7 @@ def _levels(report: Report, found: Verdict | None) -> list[tuple[str, str]]:
     return rows[::-1] if found is not None and _costs_more_in_memory(found) else rows
 
 
-# Of the time, what is less says nothing of which level comes first.
+# The minimum share of the time that memory must cost to decide which level comes first.
 _NOTABLE = 0.01
 
 
@@ -150,7 +152,7 @@ _CAUSES = (("first", "first touch"), ("cap", "capacity"), ("conf", "conflict"))
 
 
 def _causes(report: Report) -> str:
-    """Of data misses, where the run was asked why."""
+    """The causes of data misses by level; empty if the run did not record them."""
     texts: list[str] = []
     for level, name in (("D1", "D1"), ("L2", "D2"), ("LL", "DL")):
         if f"{name}cap" not in report.metrics:
@@ -172,7 +174,7 @@ def _count(report: Report, name: str, unit: str = "") -> str:
 
 
 def _plus_minus(report: Report, name: str) -> str:
-    """Of a metric's total, with the blank before it."""
+    """How far the total of a metric may be off, after a blank; empty if not known."""
     found = report.profile.intervals
     if found is None or found.total is None:
         return ""
@@ -193,7 +195,7 @@ def _estimate(found: Verdict) -> str:
 
 
 def _time(found: Verdict, time: Time) -> str:
-    """How long, from where to where, and what for."""
+    """The estimated time, its range, and what it is spent on."""
     where = time.what.removeprefix("Estimated time ")
     text = f"about {seconds_text(time.seconds)} {where} ({seconds_text(time.least)} to {seconds_text(time.most)})"
     if found.waits is None:
@@ -209,8 +211,8 @@ def _time(found: Verdict, time: Time) -> str:
 def first(
     found: Verdict, report: Report, lines: TopLines | None, page: Page, with_options: bool = True
 ) -> str:
-    """What to look at first, as the verdict says, and the line that has most of it. with_options: those of
-    bd_annotate that list it."""
+    """What to look at first, by the verdict, and the line that has most of it. with_options: whether to name the
+    options of bd_annotate that list it."""
     metric = _metric_of(found, report.metrics)
     at = _at(most_at(lines, metric, report), page)
 
@@ -247,7 +249,7 @@ def first_place(found: Verdict, report: Report, lines: TopLines | None) -> tuple
 
 
 def _first_of_waits(found: Verdict, waits: Waits, at: str, listed: Callable[[str], str]) -> str:
-    """What misses cost there, which repairs are made of, too."""
+    """The same by waits, the times that repairs are also based on."""
     if found.first is First.INSTRUCTIONS:
         cost = f"misses cost {100 * found.misses:.0f}% of the time"
         return f"instructions: {cost}{at}{listed('; see --sort=Ir')}"
@@ -274,7 +276,7 @@ def _metric_of(found: Verdict, metrics: Mapping[str, Metric]) -> Metric | None:
 
 
 def _others(found: Verdict) -> str:
-    """Why what the estimate has more of is not first."""
+    """Why a level that costs more by the estimate does not come first; empty if there is none."""
     l1 = found.l1_data + found.l1_code
     if found.first is First.LAST_LEVEL:
         return f"; L1 costs more ({100 * l1:.0f}%), but wastes less" if l1 > found.last_level else ""
@@ -293,13 +295,13 @@ def _cost(wasted: float | None, misses: str, share: float) -> str:
     return f"{what} {100 * part:.0f}% of the cycles"
 
 
-# A line with less of it is not where most is.
+# The minimum share of the total for a line to be named.
 _MOST = 0.2
 _LONGEST_NAME = 40
 
 
 def most_at(lines: TopLines | None, metric: Metric | None, report: Report) -> tuple[TopLine, float] | None:
-    """The line of those listed that has most of it, with its share, if that is much."""
+    """The listed line that has most of a metric, with its share; None if that is too small."""
     if lines is None or metric is None:
         return None
     count = metric.counter()

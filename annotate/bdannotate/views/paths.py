@@ -22,17 +22,18 @@ from .json_values import Json, text
 from .text import Cell, Page, function_label, shorten_end
 
 PATHS_TITLE = "Paths within functions"
-_MOST_LINES = 3  # of the page, of a path
-_MOST_SOURCE = 48
-_MOST_WAYS = 3  # that a path has not taken
+_MOST_LINES = 3  # of the page, for the lines of a path
+_MOST_SOURCE = 48  # characters of a source line
+_MOST_WAYS = 3  # that a path did not take
 _ENDS = {Ending.RETURN: "returns", Ending.CALL: "ends in a call", Ending.PLAIN: "goes back"}
 _ENDING = {Ending.RETURN: "returning", Ending.CALL: "ending in a call", Ending.PLAIN: "going back"}
 
-# The text of a line of a source file, empty if it cannot be read.
+# Returns the text of a line of a source file; empty if it cannot be read.
 LineText = Callable[[str, int], str]
 
 
 def line_texts(include: Sequence[str]) -> LineText:
+    """The function that reads lines of source files. include: the folders to search them in."""
     known: dict[str, SourceText | str] = {}
 
     def found(file: str, line: int) -> str:
@@ -47,7 +48,7 @@ def line_texts(include: Sequence[str]) -> LineText:
 
 
 class _Row(NamedTuple):
-    """label: of a row that is not a function's. below: lines of the page."""
+    """A row of the table. function: that of a function's row. label: that of other rows. below: lines below the row."""
 
     label: str
     cost: Row
@@ -59,7 +60,7 @@ class _Row(NamedTuple):
 def path_lines(
     found: PathsReport, chosen: Sequence[Column], limit: int | None, line_text: LineText, page: Page
 ) -> list[str]:
-    """chosen: the columns of the report. limit: how many hot paths, or all."""
+    """The paths as lines. chosen: the columns of the report. limit: the maximum number of hot paths; None: no limit."""
     columns = _columns(found, chosen)
     lines = [*_summary(found, page), ""]
     rest = limit
@@ -79,7 +80,7 @@ def path_lines(
 
 
 def _columns(found: PathsReport, chosen: Sequence[Column]) -> list[Column]:
-    """What paths are ranked by, and those of the report that they have."""
+    """The metric that paths are ranked by, and those columns of the report that paths have."""
     others = [
         replace(column, metric=found.metrics[column.metric.name])
         for column in self_columns(chosen) if column.metric.name in found.metrics
@@ -90,7 +91,7 @@ def _columns(found: PathsReport, chosen: Sequence[Column]) -> list[Column]:
 
 
 def mark_text(found: PathsReport) -> str:
-    """How many paths there are, and from what on they are hot, as sentences."""
+    """Sentences on how many paths there are, and when they are hot or dense."""
     executed = sum(one.executed for one in found.functions)
     some = " of these functions" if found.is_of_some else ""
     return (
@@ -146,8 +147,8 @@ def _function(
         kind = "" if dense is None else ", dense" if dense else ", sparse"
         below = _trail(path.trail, one.function, page)
         for branch, way in path.partings:
-            told = parting_text(one.branches[branch], way, one.function, line_text, page)
-            below += _wrapped(told, "    ", "      ", page)
+            sentence = parting_text(one.branches[branch], way, one.function, line_text, page)
+            below += _wrapped(sentence, "    ", "      ", page)
         rows.append(_Row(f"  {number}. {_number(path.times, 'time')}{kind}", path.cost, below))
     if hidden := one.hot[len(shown):]:
         rows.append(_Row(
@@ -161,7 +162,7 @@ def _function(
 
 
 def _table(rows: Sequence[_Row], columns: Sequence[Column], found: PathsReport, page: Page) -> list[str]:
-    """With what is said below each row."""
+    """The table, with the lines below each row."""
     headings = cost_headings(columns, with_sides=False)
     cells = [cost_cells(columns, row.cost, None, found.totals, page) for row in rows]
     headings, cells = fitting(headings, cells, page)
@@ -179,7 +180,7 @@ def _table(rows: Sequence[_Row], columns: Sequence[Column], found: PathsReport, 
 
 
 def _trail(trail: Sequence[Stretch], function: Function, page: Page) -> list[str]:
-    """A path's lines, in the order in which it passes them."""
+    """The source lines of a path, in the order in which it takes them."""
     what = "code"
     if any(one.file for one in trail):
         what = "line" if len(trail) == 1 and trail[0].first == trail[0].last else "lines"
@@ -195,7 +196,7 @@ def _trail(trail: Sequence[Stretch], function: Function, page: Page) -> list[str
 
 
 def _stretch(one: Stretch, file: str, page: Page) -> str:
-    """file: that of the one before, which need not be said again."""
+    """The lines of a stretch. file: that of the stretch before, which is not repeated."""
     if not one.file:
         return f"{one.first:#x}-{one.last:#x}"
     lines = str(one.first) if one.first == one.last else f"{one.first}-{one.last}"
@@ -207,7 +208,7 @@ def _file(name: str, page: Page) -> str:
 
 
 def parting_text(branch: Branch, taken: int, function: Function, line_text: LineText, page: Page) -> str:
-    """taken: the place of the way that the path takes."""
+    """A clause on the way that a path takes at a branch. taken: the index of that way."""
     at = branch.at
     file = function.file if at is None or not at.file else at.file
     way = branch.ways[taken]
@@ -216,12 +217,12 @@ def parting_text(branch: Branch, taken: int, function: Function, line_text: Line
         return f"begins at {_way(way, branch, file, page)}, not at {_or(_ways(others, branch, file, page), page)}"
     where = f"line {at.line}" if at.line and at.file == function.file else _spot(at, function.file, page)
     source = line_text(at.file, at.line) if at.line else ""
-    told = f" ({printable(shorten_end(source, _MOST_SOURCE))})" if source else ""
+    quoted = f" ({printable(shorten_end(source, _MOST_SOURCE))})" if source else ""
     texts = _ways(others, branch, file, page)
     if way.spot is None:
         texts = [text if other.spot is None else f"to {text}" for other, text in zip(others, texts)]
-        return f"at {where}{told}: {_ends(way, _ENDS)} rather than {_or(texts, page)}"
-    return f"at {where}{told}: to {_way(way, branch, file, page)} rather than {_or(texts, page)}"
+        return f"at {where}{quoted}: {_ends(way, _ENDS)} rather than {_or(texts, page)}"
+    return f"at {where}{quoted}: to {_way(way, branch, file, page)} rather than {_or(texts, page)}"
 
 
 def _ways(ways: Sequence[Way], branch: Branch, file: str, page: Page) -> list[str]:
@@ -229,7 +230,7 @@ def _ways(ways: Sequence[Way], branch: Branch, file: str, page: Page) -> list[st
 
 
 def _way(way: Way, branch: Branch, file: str, page: Page) -> str:
-    """The line where it goes on; its address, too, where others go to the same line."""
+    """The line at which a way goes on, and the address if other ways lead to the same line."""
     if way.spot is None:
         return _ends(way, _ENDING)
     if way.is_hidden:
@@ -249,7 +250,7 @@ def _spot(spot: Spot, file: str, page: Page) -> str:
 
 
 def _or(texts: Sequence[str], page: Page) -> str:
-    """Some of many, unless names are not to be shortened either."""
+    """The texts joined by "or". If there are many, only some of them, unless the page has full names."""
     texts = list(dict.fromkeys(texts))
     if len(texts) > _MOST_WAYS + 1 and not page.full_names:
         return f"{', '.join(texts[:_MOST_WAYS])} or {len(texts) - _MOST_WAYS:,} others"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Spreads over many profiles as text."""
+"""The spreads over many profiles, as text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .functions import entry_label
 from .text import Cell, Page, count, shorten_middle
 
 _SOURCE_WIDTH = 24
-# From this spread on, profiles differ enough to look for the reason.
+# The minimum spread that is red: the profiles differ enough to look for the reason.
 _NOTABLE = 0.2
 
 
 def spread_tables(found: PerFile, page: Page) -> list[tuple[str, list[str]]]:
-    """Title and lines of a table per sort column."""
+    """The title and the lines of one table per sort column."""
     return [
         (f"{key.column.name} over {len(found.sources)} profiles", _table(found, index, page))
         for index, key in enumerate(found.selection.keys)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The picture of an element: a character for each byte."""
+"""The picture of an element, with a character for each byte."""
 
 from __future__ import annotations
 
 from ..analyses.data.layout import ALWAYS, Byte, Layout
-from ..model.numbers import bytes_told, percent, short_count
+from ..model.numbers import bytes_text, percent, short_count
 from .text import Page, wrapped
 
 _ROW_BYTES = 64
@@ -16,16 +16,17 @@ _LEGEND = (
 
 
 def picture(found: Layout, page: Page) -> list[str]:
+    """The picture of an element, and sentences on its use."""
     used = sum(1 for byte in found.bytes if byte.used)
     loaded = sum(1 for byte in found.bytes if byte.loaded)
-    title, reason = f"An element of {bytes_told(found.size)}", f"({found.reason})"
+    title, reason = f"An element of {bytes_text(found.size)}", f"({found.reason})"
     lines = [page.heading(title)]
     if len(f"{title} {reason}") <= page.width:
         lines[0] += f" {reason}"
     else:
         lines += wrapped(reason, page)
     lines += wrapped(
-        f"{bytes_told(used)} {'was' if used == 1 else 'were'} used in at least one load, {loaded - used:,} in none, "
+        f"{bytes_text(used)} {'was' if used == 1 else 'were'} used in at least one load, {loaded - used:,} in none, "
         f"{found.size - loaded:,} never loaded", page,
     )
     row_bytes = _ROW_BYTES
@@ -56,8 +57,8 @@ def picture(found: Layout, page: Page) -> list[str]:
 
 
 def sample_sentence(one_in: int) -> str:
-    """Costs are exact, but where there are too many lines to look at each, which bytes of them were used
-    is estimated; one_in: what Objects has. Empty if all were looked at."""
+    """A sentence on the sampling of used bytes, which is necessary if there are too many lines; costs are always exact.
+    Empty if all lines were recorded. one_in: see Objects."""
     if one_in == 1:
         return ""
     return (
@@ -67,7 +68,8 @@ def sample_sentence(one_in: int) -> str:
 
 
 def _border(byte: Byte) -> str:
-    """Elements of which every second one begins with a line have two bytes where one begins at times."""
+    """The mark before a byte: whether a line always begins there, or sometimes, as if every second element began with a
+    line; a blank if it never does."""
     if not byte.borders:
         return " "
     return "|" if byte.borders >= ALWAYS * byte.loaded else ":"
@@ -84,4 +86,5 @@ def _character(byte: Byte) -> str:
 
 
 def legend(page: Page) -> list[str]:
+    """What the characters of a picture mean."""
     return [page.paint(line, "dim") for line in wrapped(_LEGEND, page)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where ranks differ and which behave alike, as text and as JSON."""
+"""The differences between ranks, and the groups that behave alike, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _HEADINGS = ["most - mean", "mean", "most", "at", "least", "deviation"]
 _LEAST_ROOM = 24
 _RANK_ROOM = 12
 _RANKS_ROOM = 64
-_SPAN = 2  # so many ranks and less are listed one by one
+_SPAN = 2  # up to this many consecutive ranks are listed one by one
 
 
 def rank_sections(found: RanksReport, limit: int | None, page: Page) -> list[tuple[str, list[str]]]:
-    """Titles and lines. limit: how many functions and calls, or all."""
+    """The titles and lines of the sections. limit: the maximum number of functions, and of calls; None: no limit."""
     sections = [(_title(found), _groups(found, page))]
     for one in found.counts:
         by = heading(one.name, found)
@@ -41,7 +41,7 @@ def _title(found: RanksReport) -> str:
 
 
 def heading(name: str, found: RanksReport) -> str:
-    """Of a count."""
+    """The heading of a count."""
     metrics = metrics_for(found.ranks.events, {}, {})
     return metrics[name].heading if name in metrics else name
 
@@ -61,7 +61,7 @@ def _groups(found: RanksReport, page: Page) -> list[str]:
 
 
 def alike_text(found: RanksReport) -> str:
-    """How many groups there are, as what stands above them; or that all ranks are alike."""
+    """The line above the list of groups, with their number; or a sentence that all ranks behave alike."""
     by = heading(found.grouped_by, found)
     if len(found.groups) == 1 and not found.ungrouped:
         return f"All ranks behave alike: they are within {100 * ALIKE:.0f}% of each other by {by.removesuffix('.')}."
@@ -70,17 +70,17 @@ def alike_text(found: RanksReport) -> str:
 
 
 def group_texts(found: RanksReport, page: Page) -> list[str]:
-    """Of each group, where there are several: its ranks, and how they differ from others."""
+    """The ranks of each group, and how they differ from others; empty if there is only one group."""
     if len(found.groups) == 1 and not found.ungrouped:
         return []
     texts: list[str] = []
     for group in found.groups:
-        told = ""
+        difference = ""
         if group.differs:
             function, mean, everywhere = group.differs
-            told = f": {page.name(function)} {short_count(mean)} instead of {short_count(everywhere)}"
+            difference = f": {page.name(function)} {short_count(mean)} instead of {short_count(everywhere)}"
         members = spans([found.ranks.ranks[place].name for place in group.members])
-        texts.append(f"{len(group.members):,} ({shorten_end(members, 32)}){told}")
+        texts.append(f"{len(group.members):,} ({shorten_end(members, 32)}){difference}")
     return texts
 
 
@@ -115,7 +115,7 @@ def _calls(one: CountOverRanks, found: RanksReport, limit: int | None, page: Pag
 
 
 def _call_label(site: CallSite, page: Page, room: int) -> str:
-    """Of long names, the callee's gets what the caller's leaves."""
+    """The names of a call in `room` characters. The callee's name gets the room that the caller's leaves."""
     line = f":{site.line}" if site.line else ""
     caller, callee = page.name(site.caller), page.name(site.callee)
     if page.full_names:
@@ -148,7 +148,7 @@ def _table(
 
 
 def spans(names: Sequence[str]) -> str:
-    """Ranks' names in order, numbers as 0-3,8."""
+    """The names of ranks, which must be in order; consecutive numbers as ranges, such as 0-3,8."""
     if not all(name.isascii() and name.isdigit() for name in names):
         return ",".join(names)
     numbers = list(map(int, names))
@@ -157,8 +157,7 @@ def spans(names: Sequence[str]) -> str:
 
 
 def missing_ranks(ranks: Sequence[int]) -> str:
-    """Which of the ranks from 0 to the last of these, which are in order, are not there, as a sentence; nothing if all
-    are."""
+    """A clause on the ranks that are missing from 0 to the last one; empty if none is. ranks: must be sorted."""
     runs = [range(before + 1, after) for before, after in pairwise([-1, *ranks]) if after > before + 1]
     if not runs:
         return ""

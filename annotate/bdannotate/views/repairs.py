@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Repairs as text: a sentence each on the first screen, and with --hints the evidence and the code."""
+"""Repairs as text: a sentence each on the first screen; with --hints, also the evidence and the code."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from .text import Page
 _BRIEF = 3
 _MOST_LINES = 3
 _LONGEST_NAME = 40
-# The variable of a loop, as C and its like, Fortran, Rust and Python write it.
+# The variable of a loop, in the syntax of C and similar languages, Fortran, Rust and Python.
 _VARIABLE = re.compile(
     r"\bfor\s*\(\s*(?:[\w:<>*&]+\s+)*?[*&]?(\w+)\s*=[^=]|\bfor\s*\([^;()]*?[&*\s](\w+)\s*:[^:]"
     r"|\bdo\s+(?:concurrent\s*\(\s*)?(\w+)\s*=|\bfor\s+&?(?:mut\s+)?(\w+)\s+in\b",
     re.IGNORECASE,
 )
 
+# Returns the name of a loop's variable; empty if not known.
 Variables = Callable[[LoopPlace], str]
 
 
 def variables(include: Sequence[str]) -> Variables:
-    """What a loop's variable is called, as far as the source can be read; else nothing."""
+    """The function that finds the variables of loops in their sources. include: the folders to search these in."""
     known: dict[str, SourceText | str] = {}
 
     def variable(loop: LoopPlace) -> str:
@@ -53,11 +54,11 @@ def variables(include: Sequence[str]) -> Variables:
 
 
 def brief_repairs(found: Repairs, page: Page, variable: Variables) -> list[str]:
-    """For the first screen."""
+    """The first repairs for the first screen, and how many more there are."""
     lines: list[str] = []
     listed = found.list[:_BRIEF]
     if found.list[-1:] and found.list[-1].remedy is Remedy.NONE:
-        # Where most may be lost is to be seen, whatever is known of other places.
+        # The places without a known repair are shown in any case, as most may be lost there.
         listed = (*found.list[: _BRIEF - 1], found.list[-1]) if len(found.list) > _BRIEF else found.list
     for number, repair in enumerate(listed, 1):
         lines += _wrapped(f"{number}. {headline(repair, page, variable)}", page)
@@ -70,13 +71,13 @@ def brief_repairs(found: Repairs, page: Page, variable: Variables) -> list[str]:
 
 
 def _unconditional(found: Repairs, repair: Repair) -> Repair | None:
-    """The best alternative that can be made in any case."""
+    """The best alternative that is possible without a condition; None if there is none."""
     others = found.alternatives.get(found.list.index(repair), ())
     return next((other for other in others if not other.condition), None)
 
 
 def repair_lines(found: Repairs, page: Page, variable: Variables) -> list[str]:
-    """For --hints: with the evidence, what it saves, the code, and what is not known."""
+    """All repairs for --hints, with the evidence, the savings, the code, and what is not known."""
     lines: list[str] = []
     for number, repair in enumerate(found.list, 1):
         lines += [""] if lines else []
@@ -121,7 +122,7 @@ def _savings(repair: Repair) -> str:
 
 
 def _share(repair: Repair) -> str:
-    """With how sure that is."""
+    """The share of the time that a repair saves, with its range."""
     value, least, most = (max(round(100 * share), 0) for share in repair.shares)
     if not value:
         return f"at most {most}% of the time"
@@ -133,7 +134,7 @@ def _share(repair: Repair) -> str:
 
 
 def _whole_percent(share: float) -> str:
-    """What is not nothing does not look like it."""
+    """A share in whole percent; "less than 1%" if it would be rounded to 0."""
     return "less than 1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"
 
 
@@ -149,7 +150,7 @@ def _then(before: int, after: int) -> str:
 
 
 def _then_with_bytes(before: int, after: int, line: int) -> str:
-    """line: bytes that each of these misses loads."""
+    """The misses before and after, with the bytes that they load. line: the bytes of a line."""
     bytes_then = f" ({short_count(line * before)}B, then {short_count(line * after)}B)" if before != after else ""
     return _then(before, after) + bytes_then
 
@@ -159,13 +160,13 @@ def _transfers(before: int, after: int) -> str:
 
 
 def what_to_do(repair: Repair, page: Page, variable: Variables) -> str:
-    """And where, without what it saves."""
+    """What to change and where, and the condition if there is one, without what that saves."""
     text = _WHAT[repair.remedy](repair, page, variable)
     return f"{text}, {repair.condition}" if repair.condition else text
 
 
 def headline(repair: Repair, page: Page, variable: Variables) -> str:
-    """What to do where, and what it saves."""
+    """What to change and where, and what that saves."""
     text = what_to_do(repair, page, variable)
     if repair.remedy is Remedy.NONE:
         much = f"{_whole_percent(repair.share)} of the estimated time"
@@ -192,7 +193,7 @@ def headline(repair: Repair, page: Page, variable: Variables) -> str:
 
 
 def _loops(repair: Repair, page: Page, variable: Variables) -> str:
-    """As product.c:31 (j) and :32 (k)."""
+    """The loops of a repair, such as "product.c:31 (j) and :32 (k)"."""
     texts: list[str] = []
     last = None
     for loop, (path, line) in zip(repair.loops, loop_places(repair.loops)):
@@ -212,7 +213,7 @@ def _place(repair: Repair, page: Page) -> str:
     shown = sorted(repair.lines[:_MOST_LINES])
     file = printable(os.path.basename(repair.file))
     place = f"{file}:{shown[0]}" + "".join(f", :{line}" for line in shown[1:])
-    # A line of a library says less than which of its functions it is.
+    # For a library, the function says more than the line.
     return f"{fit(page.name(repair.function), _LONGEST_NAME)} ({place})" if is_foreign(repair.file) else place
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report as SARIF 2.1.0, the format in which code scanning services and editors take findings: hints and the
-costliest lines, each at its place in the source.
+"""A report as SARIF 2.1.0, the format of findings for code scanning services and editors: hints and the costliest
+lines, each with its place in the source.
 
-Only what has a line in a file is a result. Files below the current folder have names relative to it, as services expect
-that run in a checkout; others have absolute ones.
+Only findings with a line in a file are results. Files below the current folder have names relative to it, as expected
+by services that run in a checkout; others have absolute names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .names import Names
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
-# Services show few findings well; what costs less than the report's threshold is not here anyway.
+# Services show few findings well. Lines below the report's threshold are not listed anyway.
 _MOST_LINES = 20
 
 _RULES: dict[str, tuple[str, str]] = {
@@ -39,7 +39,7 @@ _RULES: dict[str, tuple[str, str]] = {
 
 
 def sarif(report: Report, names: Names) -> Json:
-    """names: how functions are called, as in the text."""
+    """A report as SARIF. names: those of functions in the text report."""
     found = hints(report) if can_hint(report) else []
     results: list[Json] = [_hint(hint, hint.line, names) for hint in found if hint.line]
     ranked = top_lines(report)

@@ -31,7 +31,7 @@ KINDS = {
 
 
 def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[str]:
-    """limit: how many objects, or all."""
+    """The sharing of a run as lines. limit: the maximum number of objects; None: no limit."""
     if not found.transfers:
         return ["No core took a line that another core had modified."]
     lines: list[str] = []
@@ -56,8 +56,8 @@ def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[s
 def brief_sharing(
     found: SharingReport, instructions: int, page: Page, with_option: bool = True
 ) -> str | None:
-    """For the first screen of a run of so many instructions; None if there is nothing to gain. with_option: the option
-    of bd_annotate that says more."""
+    """A clause for the first screen; None if a change would save too little. instructions: those of the run.
+    with_option: whether to name the option of bd_annotate that shows more."""
     notable = found.notable(instructions)
     if not notable:
         return None
@@ -80,7 +80,7 @@ def _summary(data: SharedData, found: SharingReport, page: Page) -> str:
 
 
 def data_name(data: SharedData, page: Page, room: int) -> str:
-    """In at most `room` columns."""
+    """The name of shared data in at most `room` characters."""
     if data.group is not None:
         return short_label(label(data.group), room, page)
     return f"line at {data.lines[0].address:#x}"
@@ -91,13 +91,13 @@ def _core(core: CoreBytes, found: SharingReport, page: Page) -> str:
         f"{verb} {spans(mask)}"
         for verb, mask in (("reads", core.read & ~core.written), ("writes", core.written)) if mask
     ]
-    told = f"{core_name(core, found)}: {', '.join(uses) or 'bytes not known'}; {_transfers(core.transfers)}"
+    use = f"{core_name(core, found)}: {', '.join(uses) or 'bytes not known'}; {_transfers(core.transfers)}"
     places = ", ".join(_place(place, page) for place in core.places[:_MOST_PLACES])
-    return f"{told}; {places}" if places else told
+    return f"{use}; {places}" if places else use
 
 
 def core_name(core: CoreBytes, found: SharingReport) -> str:
-    """That of the thread, where each has a core."""
+    """The name of a core; that of its thread if each thread has its own core."""
     return f"core {core.core}" if found.cores < 64 else f"thread {core.core + 1}"
 
 
@@ -111,13 +111,13 @@ def _place(place: CodeLine, page: Page) -> str:
 
 
 def spans(mask: int) -> str:
-    """As bytes 0-7, 12."""
+    """The bits of a mask as a text, such as "bytes 0-7, 12"."""
     found = [str(start) if end == start else f"{start}-{end}" for start, end in runs(mask)]
     return f"{'bytes' if len(found) > 1 or '-' in found[0] else 'byte'} {', '.join(found)}"
 
 
 def runs(mask: int) -> list[tuple[int, int]]:
-    """Of the bits that are set, the first and the last of each row of neighbours."""
+    """The first and the last bit of each run of consecutive bits that are set."""
     found: list[tuple[int, int]] = []
     start = 0
     while mask >> start:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Annotated source as text, and the summary of what is annotated."""
+"""Annotated source as text, with a summary."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .text import Cell, Page, function_label
 from .tree import inclusive_columns
 
 _CALLEE_WIDTH = 60
-# Blanks for a tab: more would push code out of a narrow page.
+# The number of blanks for a tab. More would move code off a narrow page.
 TAB = 2
-# Columns go rather than source lines get shorter than this.
+# Columns are left out before source lines get less room than this.
 _CODE_NEEDS = 60
 _NEWER = "This file is newer than the profile: costs may stand beside the wrong lines."
 OUTSIDE = "Not read: it is outside the current folder, those of -I, and /usr."
@@ -30,7 +30,7 @@ OUTSIDE = "Not read: it is outside the current folder, those of -I, and /usr."
 def source_tables(
     annotation: Annotation, report: Report, page: Page, loads: Loads | None = None
 ) -> list[tuple[str, list[str]]]:
-    """Title and lines of each file's section, and of the summary."""
+    """The titles and lines of the sections: one for each file, and the summary."""
     columns = self_columns(report.selection.columns)
     sections = [
         (f"Source: {printable(file.name)}", _file_table(file, columns, report, page, loads))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sources of two versions as text: a line's number in each, and what it cost before and after."""
+"""The sources of two versions as text: the numbers of each line, and its costs before and after."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _ONE_VERSION = (
     "of the other."
 )
 _FEW_COLUMNS = 3
-# Columns go rather than lines of source get shorter than this.
+# Columns are left out before source lines get less room than this.
 _TEXT_NEEDS = 60
 
 
-_Labelled = tuple[Row | None, Row | None, Cell]
+_Labelled = tuple[Row | None, Row | None, Cell]  # costs before and after, and the label
 
 
 def source_diff_tables(found: SourceDiff, diff: Diff, page: Page) -> list[tuple[str, list[str]]]:
-    """Title and lines of each file's section, and of what could not be shown."""
+    """The titles and lines of the sections: one for each file, and one for the files that cannot be read."""
     sections = [
         (f"Source: {printable(file.name)}", _file_lines(file, diff, page)) for file in found.files
     ]

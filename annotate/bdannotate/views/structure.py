@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tree of functions, loops and inlined functions as text."""
+"""The tree of functions, loops and inlined functions, as text."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .text import Cell, Page
 
 _HOTTEST = "* "
 _OTHER = "  "
-# A name that was cut is worth nothing below this length.
+# The minimum length of a name that was cut.
 _LEGIBLE = 16
 
 
 def structure_table(found: Sequence[Structure], report: Report, page: Page) -> list[str]:
-    """Behind each function what is in it. The way to its costliest place has asterisks."""
+    """The functions, each followed by its frames. Asterisks mark the way to its costliest place."""
     columns = report.selection.columns
     trees = [(one, branches(report, one)) for one in found]
     shown = [(one, branch) for one, tree in trees if len(tree) > 1 for branch in tree]
@@ -55,7 +55,7 @@ def structure_table(found: Sequence[Structure], report: Report, page: Page) -> l
 
 
 def _need(shown: Sequence[tuple[Structure, Branch]], page: Page) -> int:
-    """The room for places and numbers in full, and names that can still be read."""
+    """The width for complete places and numbers, and for legible names."""
     needs = [NAMES_NEED]
     for _, branch in shown:
         if branch.depth:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plain text: numbers, names, tables, and colour where the reader is a person."""
+"""Plain text: numbers, names, tables, and colours on terminals."""
 
 from __future__ import annotations
 
@@ -25,30 +25,31 @@ class Page:
 
     width: int
     colour: bool = False
-    exact: bool = False  # counts with all their digits
+    exact: bool = False  # whether counts have all their digits
     percents: bool = True
     full_names: bool = False
-    cut: bool = False  # nothing may be wider than the page
+    cut: bool = False  # whether nothing may be wider than the page
     names: Names = field(default_factory=Names)
-    left_out: set[str] = field(default_factory=set)  # headings of columns that had no room
+    left_out: set[str] = field(default_factory=set)  # the headings of columns that had no room
     files: FileNames = field(default_factory=FileNames)
 
     def paint(self, text: str, style: str) -> str:
+        """The text in a style, which is empty or a key of _CODES; unchanged if the page has no colours."""
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def heading(self, text: str) -> str:
         return self.paint(text, "bold")
 
     def name(self, function: Function) -> str:
-        """What a function is called on this page."""
+        """The name of a function on this page."""
         return printable(function.name if self.full_names else self.names.label(function))
 
     def file(self, name: str) -> str:
-        """What a source file is called on this page."""
+        """The name of a source file on this page."""
         return printable(name if self.full_names else self.files.short(name))
 
     def inlined_name(self, name: str) -> str:
-        """The same for a function that debug information names, without a place of its own."""
+        """The name, on this page, of a function that is only known by its name in debug information."""
         return printable(name if self.full_names else self.names.short(name))
 
 
@@ -58,13 +59,14 @@ class Cell(NamedTuple):
 
 
 def count(value: Number, page: Page) -> str:
+    """A count as the page shows it: short, or with all digits."""
     if not page.exact:
         return short_count(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
 
 
 def shorten_middle(text: str, width: int) -> str:
-    """Cuts out the middle: the end of a long name tells as much as its beginning."""
+    """The text in at most `width` characters, without its middle, as the end of a name matters, too."""
     if len(text) <= width:
         return text
     if width <= 3:
@@ -74,11 +76,13 @@ def shorten_middle(text: str, width: int) -> str:
 
 
 def shorten_end(text: str, width: int) -> str:
+    """The text in at most `width` characters, without its end."""
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
 def function_label(function: Function, page: Page, width: int, suffix: str = "") -> str:
-    """The function's name, and where it is as far as there is room; all of it if so asked."""
+    """The name of a function with a suffix, its file and its object file, in at most `width` characters: files are left
+    out, and the name is shortened, if there is no room. With full names, everything is shown."""
     name = page.name(function)
     file = "" if function.file == "???" else printable(function.file)
     module = "" if function.object == "???" else printable(function.object)
@@ -87,7 +91,7 @@ def function_label(function: Function, page: Page, width: int, suffix: str = "")
         return "  ".join(part for part in parts if part)
     file, module = page.file(file) if file else "", os.path.basename(module)
     if name.startswith(f"{module}+0x"):
-        module = ""  # said already
+        module = ""  # it is in the name
     bracketed = f"[{module}]" if module else ""
     for where in (f"{file} {bracketed}" if file and module else "", file, bracketed):
         if where and len(name) + len(suffix) + 2 + len(where) <= width:
@@ -97,8 +101,8 @@ def function_label(function: Function, page: Page, width: int, suffix: str = "")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Right-aligned columns under headings of one or more lines, and a last, left-aligned one
-    without limit. Empty rows separate."""
+    """Right-aligned columns below headings of one or more lines, and a last, left-aligned column of any width. An empty
+    row becomes an empty line. left_columns: the indices of other left-aligned columns."""
 
     headings: Sequence[Sequence[str]]
     rows: Sequence[Sequence[Cell]]
@@ -140,14 +144,14 @@ class Table:
 
 
 def left_width(table_rows: Sequence[Sequence[Cell]], headings: Sequence[Sequence[str]]) -> int:
-    """The width that these columns take, with the gap behind them: what is left is for names."""
+    """The width of the columns with the gap behind them. The rest of the page is for names."""
     texts = [[cell.text for cell in row] for row in table_rows if row]
     rows = [*headings, *texts]
     return sum(2 + max(len(row[i]) for row in rows) for i in range(len(rows[0]))) if rows else 0
 
 
 def wrapped(text: str, page: Page, indent: int = 0) -> list[str]:
-    """Lines with room for so many blanks before them."""
+    """The text as lines that leave room for `indent` blanks before them."""
     lines, width = [""], page.width - indent
     for word in printable(text).split(" "):
         if len(lines[-1]) + 1 + len(word) > width:

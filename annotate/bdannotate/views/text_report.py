@@ -64,28 +64,28 @@ def section(title: str, lines: list[str], page: Page) -> list[str]:
     return ["", page.heading(shorten_end(title, page.width) if page.cut else title), *lines]
 
 
-# Places for hints on the first screen; --hints has them all.
+# The maximum number of hints on the first screen; --hints has them all.
 _BRIEF_HINTS = 3
-# Where code costs more than data, the lists of data make room for that of code.
+# The number of source lines if code costs more than data, so that there is room for the list of code.
 _FEW_LINES = 2
-# A list of lines with its title, its heading and the fewest rows.
+# The height of a list of lines with its title, its heading and the fewest rows.
 _FEWEST_OF_LINES = 4 + _FEW_LINES
-# The first screen is to be seen at once.
+# The height of the first screen, which should be visible at once.
 _HEIGHT = 40
-# A list of functions has a title with a gap, two headings and a rule, and may have a line on a
-# cycle; behind the list come the commands for what is next, or at least one.
+# The height around a list of functions: it has a title with a gap, two headings and a rule, and may have a line on a
+# cycle; the commands for what is next follow, or at least one of them.
 _AROUND_FUNCTIONS = 6 + 5
 _LEAST_AROUND = 6 + 2
 _FEWEST_FUNCTIONS = 4
 _FEWEST_STEPS = 1
-# Functions whose code misses I1, as far as that matters at all; all of them with --limit=all.
+# The maximum number of functions whose code misses I1; all of them with --limit=all.
 _CODE_FUNCTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many rows each list of the first screen has, or nothing for all. With `fit`, there are
-    fewer functions where the rest of the screen leaves no room."""
+    """The maximum number of rows of each list on the first screen; None: no limit. fit: whether lists get shorter if
+    the screen has no room for them."""
 
     functions: int | None
     lines: int | None
@@ -94,7 +94,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class BriefRepairs:
-    """What the first screen says of repairs, and whose the first of them is, if there is one."""
+    """The lines on repairs for the first screen. function: that of the first repair; None: there is none."""
 
     lines: Sequence[str]
     function: Function | None
@@ -105,8 +105,8 @@ def first_screen(
     has_objects: bool = False, details: Sequence[Details] = (), repairs: BriefRepairs | None = None,
     sharing: str | None = None,
 ) -> list[str]:
-    """What to change, and where: in 80 columns and 40 lines, unless more is asked for. details are
-    those of notable objects. Repairs say better what hints guess."""
+    """The first screen: what to change, and where, in 80 columns and 40 lines, unless the user asks for more. details:
+    those of notable objects. repairs: if there are any, they replace hints, which only guess. sharing: a clause."""
     ranked = top_lines(report)
     judged = verdict(report.profile, report.metrics, report.totals)
     is_code_first = judged is not None and judged.first is First.L1_CODE
@@ -121,7 +121,7 @@ def first_screen(
     if repairs is not None and with_hints:
         lines += section("What to change", list(repairs.lines), page)
     wants_hints = with_hints and can_hint(report)
-    wants_why = wants_hints and repairs is None and _can_tell_why(report)
+    wants_why = wants_hints and repairs is None and _can_record_why(report)
     found = find_hints(report) if wants_hints and repairs is None else []
     found = [hint for hint in found if hint.pattern.brief][:_BRIEF_HINTS]
     if limits.fit and is_code_first:
@@ -167,7 +167,8 @@ def first_screen(
 def _lines(
     ranked: TopLines, limit: int | None, room: int | None, report: Report, page: Page
 ) -> list[str]:
-    """Of the costliest lines as many as fit in so many lines of the screen, but a few in any case."""
+    """The section of the costliest source lines. room: the maximum height, but a few lines are shown in any case; None:
+    no limit."""
     while True:
         table, hidden = line_table(ranked, limit, report, page)
         made = section(f"Lines by {ranked.metric.heading}{_more(hidden)}", table, page)
@@ -176,13 +177,13 @@ def _lines(
         limit -= 1
 
 
-def _can_tell_why(report: Report) -> bool:
-    """Whether it is bdgrind that has written the profile, which could have told more."""
+def _can_record_why(report: Report) -> bool:
+    """Whether the profile is from bdgrind, which can record why lines are loaded."""
     return report.profile.parts[0].creator.startswith("bdgrind")
 
 
 def _advice_title(report: Report) -> str:
-    """Advice on data must not look like what to do next where other things cost the time."""
+    """The title of the hints. If misses cost little, it says so, as advice on data is not what to do next then."""
     found = verdict(report.profile, report.metrics, report.totals)
     costs_little = found is not None and found.first is First.INSTRUCTIONS
     return "What to change" + (", if anything: misses cost little" if costs_little else "")
@@ -193,7 +194,7 @@ def _more(hidden: int) -> str:
 
 
 def _unknown_code(report: Report) -> str:
-    """Which objects tell nothing of their code, and what would help."""
+    """A clause on object files without symbols or lines, and what would help; empty if they cost little."""
     loss = data_loss(report.metrics)
     metric = loss or report.selection.keys[0].column.metric
     found = None if metric.is_ratio else unknown_code(report, metric)
@@ -208,7 +209,7 @@ def _unknown_code(report: Report) -> str:
 
 
 def _beyond(report: Report, page: Page) -> str:
-    """Why there are shares of more than all."""
+    """A clause on why there are shares above 100 %; empty if there are none."""
     found = beyond_total(report)
     if found is None:
         return ""
@@ -275,12 +276,13 @@ def source(
 
 def hints(
     report: Report, page: Page, details: Sequence[Details] = (),
-    told: Container[Function] | None = None,
+    repaired: Container[Function] | None = None,
 ) -> list[str]:
-    """details are those of notable objects; told: functions of which repairs have said more."""
+    """The section of hints. details: those of notable objects. repaired: functions to leave out, as repairs say more
+    about them."""
     found = find_hints(report)
-    if told is not None:
-        found = [hint for hint in found if hint.function not in told]
+    if repaired is not None:
+        found = [hint for hint in found if hint.function not in repaired]
         if not found:
             return []
     data = _data_hints(report, found, details)
@@ -291,7 +293,7 @@ def hints(
 def _data_hints(
     report: Report, found: Sequence[Hint], details: Sequence[Details]
 ) -> DataHints:
-    loss = report.metrics.get(MIXED.loss)  # what objects are ranked by
+    loss = report.metrics.get(MIXED.loss)  # the metric that objects are ranked by
     unused = loss.counter()(report.totals) if loss else 0
     return data_hints(found, details, unused, report.graph)
 
@@ -302,7 +304,8 @@ def instructions(report: Report, page: Page) -> list[str]:
 
 
 def diff_report(diff: Diff, limit: int | None, page: Page) -> list[str]:
-    """The answer first: the totals of all events come last. limit: rows of a list; None for all."""
+    """A comparison, with the answer first and the totals of all events last. limit: the maximum number of rows of a
+    list; None: no limit."""
     lines = diff_view.diff_head(diff, sort_text(diff.selection), page)
     if summary := summary_lines(diff, page):
         lines += section("Summary", summary, page)
@@ -316,7 +319,7 @@ def diff_report(diff: Diff, limit: int | None, page: Page) -> list[str]:
 
 
 def hint_changes(found: HintChanges, page: Page, details: Sequence[Details] = ()) -> list[str]:
-    """details are those of notable objects, of the profile after."""
+    """The sections on changes of hints. details: those of notable objects in the profile after."""
     data = _data_hints(found.after, (*found.new, *found.remaining), details)
     texts, others = data_texts(data, page), other_data(data, page)
     sections = hint_change_lines(found, page, texts, others)
@@ -338,13 +341,13 @@ def per_file_report(found: PerFile, page: Page) -> list[str]:
 
 
 def objects(found: Listing, hidden: Sequence[Wrapper], page: Page) -> list[str]:
-    """hidden: the functions that places are hidden behind."""
+    """The section of data objects. hidden: wrappers that hide the places of allocation."""
     lines = section("Data objects by bytes never used", objects_table(found, page), page)
     return [*lines, "", *wrapper_lines(hidden, page)] if hidden else lines
 
 
 def objects_head(profile: Profile, page: Page) -> list[str]:
-    """Which profile it is, above what is about objects alone."""
+    """The head of a report that is only about objects."""
     rows = [("Profile", source_text(profile.parts)), ("Command", profile.parts[0].command)]
     return wrapped_pairs([(name, text) for name, text in rows if text], page)
 
@@ -354,7 +357,7 @@ def object_diff(found: ObjectDiff, page: Page) -> list[str]:
 
 
 def object_details(found: Sequence[Details], one_in: int, page: Page) -> list[str]:
-    """one_in: what Objects has."""
+    """The details of objects. one_in: see Objects."""
     lines: list[str] = []
     for details in found:
         lines += ["", *details_of_object(details, page)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Callers (<) and callees (>) around each function (*), and the data that it loaded itself (=)."""
+"""The callers (<) and callees (>) of each function (*), and the data that it loaded itself (=)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _MARK_WIDTH = 4
 def tree_table(
     report: Report, page: Page, callers: bool, callees: bool, loads: Loads | None = None
 ) -> list[str]:
-    """Inclusive costs throughout: of the function, and of the calls from and to it; and self costs of
-    the data."""
+    """The table of functions with their neighbours. Costs are inclusive, those of the functions and of the calls; only
+    those of data are self costs."""
     columns = inclusive_columns(report.selection.columns)
     limits = key_limits(report.selection, report.totals)
     threshold = limits[0][1] if limits else 1
@@ -33,7 +33,7 @@ def tree_table(
     blocks = [
         neighbours(report, entry, threshold) for entry in report.entries if not entry.is_startup
     ]
-    # Labels need the width that numbers leave, so numbers come first.
+    # The width of labels is what numbers leave, so numbers are made first.
     for block in blocks:
         rows = _block(report, block, columns, page, callers, callees, 0, loads)
         cells += [row for row, _ in rows]
@@ -46,6 +46,7 @@ def tree_table(
 
 
 def inclusive_columns(columns: Sequence[Column]) -> list[Column]:
+    """The columns with inclusive costs, each once."""
     return list(dict.fromkeys(replace(column, side=CostKind.INCLUSIVE) for column in columns))
 
 

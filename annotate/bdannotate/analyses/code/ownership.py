@@ -119,8 +119,7 @@ class Ownership:
         return known
 
     def _find(self, function: Function) -> Reach:
-        """The reach of a function by all files that its code is from, as the first one is often that of inlined
-        code."""
+        """The reach of a function by all files that its code is from, as the first one often is of inlined code."""
         of_program = function.object in self._programs
         foreign = Reach.RUNTIME if is_runtime(function.object) else Reach.FOREIGN
         if function.is_nameless:

@@ -192,8 +192,7 @@ def _of_row(
     number: int, entries: Sequence[FunctionRow], graph: CallGraph, startup: frozenset[Function],
     selection: Selection, totals: Row,
 ) -> Selection:
-    """The selection of the function with this number in the list of all functions. Raises UserError if there is
-    none."""
+    """The selection of the function with this number in the list of functions. Raises UserError if there is none."""
     if startup:
         entries = with_startup_folded(entries, graph, startup)
     rows = numbered(select(entries, replace(selection, function=None), totals))

@@ -53,8 +53,7 @@ def read_source(
 
 
 def _candidates(name: str, include: Sequence[str]) -> list[str]:
-    """The paths to try: the name in the profile, then the name below each folder, with fewer and fewer leading
-    folders."""
+    """The paths to try: the name in the profile, then the name below each folder, with ever fewer leading folders."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     below = [
         os.path.join(folder, *parts[start:]) for folder in include for start in range(len(parts))

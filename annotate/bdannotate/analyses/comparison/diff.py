@@ -106,7 +106,7 @@ def difference(before: Number | None, after: Number | None, metric: Metric) -> N
 
 def make_diff(before: Profile, after: Profile, selection: Selection) -> Diff:
     """The comparison of two profiles, which must have the same events. Functions count as recursive if they are so in
-    either one."""
+    either."""
     before, matched, moved_loops = match_by_name(before, after)
     both = build(add(before, after))
     graphs = build(before, both), build(after, both)

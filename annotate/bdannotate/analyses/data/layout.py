@@ -59,7 +59,7 @@ def layout(group: ObjectGroup, line: int | None, size: int | None = None) -> Lay
         return None
     if size is not None:
         return _folded(group, line, size, "as asked for")
-    size, reason = _told(group)
+    size, reason = _known_size(group)
     if size:
         return _folded(group, line, size, reason)
     return _guessed(group, line)
@@ -89,7 +89,7 @@ def padding_of(found: Type) -> set[int]:
     return padding
 
 
-def _told(group: ObjectGroup) -> tuple[int, str]:
+def _known_size(group: ObjectGroup) -> tuple[int, str]:
     """The size of an element in bytes, and why that is known; 0 if it is not."""
     blocks = group.blocks
     if blocks is None:

@@ -151,7 +151,7 @@ class Site:
     @cached_property
     def is_scattered(self) -> bool:
         """Whether a notable share of the addresses is far from the previous one, and steps are neither constant nor
-        nearby."""
+        near."""
         level = self._deciding
         if level is None or level.step is not None or self.is_nearby:
             return False

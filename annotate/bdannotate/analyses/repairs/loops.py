@@ -66,8 +66,8 @@ def _of_loop(sites: Sites, inner: LoopPlace, here: Sequence[Site]) -> Iterator[R
 
 
 def _best_outer(sites: Sites, inner: LoopPlace, strided: Sequence[Site]) -> LoopPlace | None:
-    """The outer loop in which strided sites take small steps, and that brings most of their lines back; None if there
-    is none."""
+    """The outer loop in which strided sites take small steps, and that brings most of their lines back; None: none
+    does."""
     found: dict[LoopPlace, int] = {}
     for site in strided:
         for level in site.levels[1:]:

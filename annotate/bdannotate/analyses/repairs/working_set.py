@@ -92,8 +92,7 @@ def _misses(row: Distance, of_ll: bool) -> int:
 
 
 def _knee(sites: Sites, here: Sequence[Site], of_ll: bool, cache: int) -> Knee | None:
-    """A knee in the curve of the sites' misses that is in reach of a cache of that many bytes; None if there is
-    none."""
+    """A knee in the curve of the sites' misses that is in reach of a cache of that many bytes; None: there is none."""
     found: Counter[int] = Counter()
     for site in here:
         for row in site.distances:

@@ -71,8 +71,8 @@ def _open_end(found: Type) -> Field | None:
 
 
 def _with_open_end(found: Type, last: Field, blocks: HeapBlocks) -> Fit | None:
-    """How a type with a flexible array fits: an element is a whole block, or calloc's element if that is larger than a
-    byte."""
+    """How a type with a flexible array fits: an element is a whole block, or an element of calloc, but for single
+    bytes."""
     is_array = blocks.smallest == blocks.largest and blocks.divisor > 1
     size = blocks.divisor if is_array else blocks.largest
     if min(size, blocks.smallest) < last.offset:

@@ -158,7 +158,7 @@ def _of_variable(group: ObjectGroup, found: FoundTypes) -> TypedGroup | str:
     problem = _problem([identity.object], found)
     if problem or known:
         return problem or f"there are {len(known)} variables of that name, with different types"
-    return f"the debug information of {_told([identity.object])} has no such variable"
+    return f"the debug information of {_base_names([identity.object])} has no such variable"
 
 
 def _of_blocks(group: ObjectGroup, sought: Typing, found: FoundTypes) -> TypedGroup | str:
@@ -191,7 +191,7 @@ def _known(guess: Guess, paths: Sequence[str], found: FoundTypes) -> Sequence[Ty
 def _problem(paths: Sequence[str], found: FoundTypes) -> str:
     """Why no types are known in object files; empty if there is no problem."""
     return next(
-        (f"{_told([path])}: {found.problems[path]}" for path in paths if path in found.problems), ""
+        (f"{_base_names([path])}: {found.problems[path]}" for path in paths if path in found.problems), ""
     )
 
 
@@ -215,7 +215,7 @@ def _refusal(guess: Guess, paths: Sequence[str], known: Sequence[Type], fitting:
     start = f"{shorten(guess.name)} ({guess.reason}): "
     if not known:
         what = "type" if guess.pointer is None else "variable there, or not the type that it points to"
-        return f"{start}the debug information of {_told(paths)} has no such {what}"
+        return f"{start}the debug information of {_base_names(paths)} has no such {what}"
     if fitting > 1:
         return f"{start}there are {fitting} different types of that name"
     sizes = ", ".join(f"{size:,}" for size in sorted({one.size for one in known}))
@@ -223,7 +223,7 @@ def _refusal(guess: Guess, paths: Sequence[str], known: Sequence[Type], fitting:
     return f"{start}its size, {sizes}, {fault}"
 
 
-def _told(paths: Sequence[str]) -> str:
+def _base_names(paths: Sequence[str]) -> str:
     return ", ".join(shorten(os.path.basename(path)) for path in paths) or "no object"
 
 
