@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report holds: choices, orders, comparisons, hints. Data, without a word about printing."""
+"""The contents of reports: choices, orders, comparisons and hints. Nothing here prints."""

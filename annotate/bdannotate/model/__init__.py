@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a profile is, and what follows from it by arithmetic: sums, inclusive costs, metrics."""
+"""Profiles and the files beside them, and what follows from these by arithmetic: sums, inclusive costs, metrics."""

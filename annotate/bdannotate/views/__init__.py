@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a report is printed: text, JSON, CSV."""
+"""The forms in which reports are printed: text, Markdown, JSON, CSV and SARIF."""

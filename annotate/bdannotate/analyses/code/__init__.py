@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions and lines of a profile, and whose they are."""
+"""The functions and lines of a profile, and their ownership."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What changed from one profile to another."""
+"""The changes from one profile to another."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data objects: what they cost, and who loads them."""
+"""Data objects: their costs, and the code that loads them."""

@@ -114,12 +114,12 @@ def _first_difference(
     found: dict[str, list[int]] = {}
     for number in same:
         found.setdefault("".join(callers[number][depth : depth + 1]), []).append(number)
-    told: dict[int, str] = {}
+    chosen: dict[int, str] = {}
     for caller, some in found.items():
         further = _first_difference(some, callers, depth + 1) if len(some) > 1 else {}
         here = caller if len(found) > 1 else ""
-        told.update((number, further.get(number) or here) for number in some)
-    return told
+        chosen.update((number, further.get(number) or here) for number in some)
+    return chosen
 
 
 def _caller(place: CodeLine, name: Namer) -> str:

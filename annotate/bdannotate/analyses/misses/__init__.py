@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why lines are loaded, and what that costs in time."""
+"""The reasons why lines are loaded, and the time that this takes."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What to change, and what it saves."""
+"""Repairs: changes of the program, and what they save."""

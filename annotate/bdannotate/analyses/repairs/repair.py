@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a repair is: a change of the program, the evidence for it, and what it would save."""
+"""A repair: a change of the program, the evidence for it, and what it would save."""
 
 from __future__ import annotations
 
