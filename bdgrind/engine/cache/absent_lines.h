@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The LRU stack distances of the lines that an L1 cache has to load. Hits need no work beyond what the cache does
-// anyway, which is to note the time in the slot. A line that leaves keeps the time of its last touch, in a set that can
-// count (TickSet). When the line is loaded again, its distance is the number of absent lines with a later time plus the
-// number of slots with a later time.
+// The LRU stack distances of the lines that an L1 cache loads. Hits need no additional work, as the cache notes the
+// time in the slot anyway. When a line leaves, the time of its last touch is kept in a set that can count (TickSet).
+// When the line is loaded again, its distance is the number of absent lines with a later time plus the number of slots
+// with a later time.
 
 #pragma once
 
@@ -20,15 +20,16 @@
 
 namespace bd {
 
-// The lines that a cache has held and does not hold now.
+// The lines that a cache held before, but does not hold now.
 class AbsentLines {
 public:
     explicit AbsentLines(ReuseRules rules) : rules_(rules), last_time_(rules.last_time(0)), ticks_(last_time_) {}
 
-    // Once times are later than this, they must be renumbered.
+    // Times must be renumbered when they exceed this.
     std::uint64_t last_time() const { return last_time_; }
 
-    // `line` is about to be loaded. `times`: of the last touch of each slot; 0: empty. Returns why the line missed.
+    // `line` is about to be loaded. `times`: those of the last touch of each slot; 0: empty. Returns the reuse of the
+    // line.
     Reuse load(LineNumber line, std::span<const TouchTime> times) {
         const TouchTime last = take(home(line));
         if (last == 0) return {};
@@ -44,9 +45,10 @@ public:
         ticks_.insert(last);
     }
 
-    // The steps of load() and evict(). Where the last touch of an absent line is noted; valid until clear().
+    // The steps of load() and evict(). The place of the time of a line's last touch while it is absent; valid until
+    // clear().
     TouchTime* home(LineNumber line) { return &times_[line]; }
-    // The line is not absent any more. Returns the time of its last touch; 0 if it was never loaded.
+    // The line is no longer absent. Returns the time of its last touch; 0 if it was never loaded.
     static TouchTime take(TouchTime* home) { return std::exchange(*home, kPresent); }
     // The times of the absent lines. The caller may add others, until renumber() or clear().
     TickSet& ticks() { return ticks_; }
@@ -62,7 +64,7 @@ public:
         later_slots_.forget();
     }
 
-    // Renumbers all times, those of the slots too, and sets the clock to the latest.
+    // Renumbers all times, including those of the slots, and sets the clock to the latest.
     TickRanks renumber(std::span<TouchTime> times, TouchTime* clock) {
         TickRanks ranks = ticks_.take_ranks(times);
         const std::uint64_t lines = ranks.size();
@@ -89,7 +91,7 @@ private:
 
     ReuseRules rules_;
     std::uint64_t last_time_;
-    LineTable<TouchTime> times_;  // of the last touches of absent lines
+    LineTable<TouchTime> times_;  // the last touches of absent lines
     TickSet ticks_;               // the same times
     LaterSlots later_slots_;
 };

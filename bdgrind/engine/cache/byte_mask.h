@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which bytes of a cache line were touched, one bit per byte.
+// The bytes of a cache line that were touched, one bit per byte.
 
 #pragma once
 
@@ -30,7 +30,7 @@ public:
         return mask;
     }
 
-    // The lowest `size` bits of `bytes`, at `first`. Requires the same, and size <= 64.
+    // The lowest `size` bits of `bytes`, moved to `first`. Requires the same, and size <= 64.
     static constexpr ByteMask of(std::uint64_t bytes, unsigned first, unsigned size) {
         ByteMask mask;
         if constexpr (kWords == 1) {
@@ -75,7 +75,7 @@ public:
 
     constexpr bool test(unsigned byte) const { return (words_[byte / 64] >> (byte % 64) & 1) != 0; }
 
-    // Number of touched bytes.
+    // The number of touched bytes.
     constexpr unsigned count() const {
         unsigned count = 0;
         for (const std::uint64_t word : words_) count += ones(word);

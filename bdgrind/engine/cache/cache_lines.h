@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// One set-associative cache with least-recently-used replacement: which lines are in it, and for each of them what
-// its user wants to know about it, a Use. A line's index does not change as long as the line stays.
+// A set-associative cache with least-recently-used replacement: the lines in it, and for each line a Use, which is
+// defined by the user of this class. The index of a line does not change as long as the line stays.
 //
-// Caches of up to 16 ways, that is nearly all, keep the tags of a set in one line of the host's cache: 32 bits of each,
-// compared all at once and, as guests' addresses have no more, all there is to know. The order of use is in the same
-// line if there is room. Caches of up to 32 ways, as servers have them, do that with two lines. Others are searched way
-// by way.
+// Caches of up to 16 ways, which are nearly all, keep the tags of a set in one line of the host's cache: 32 bits of
+// each tag, which are compared all at once. Mostly these suffice, as line numbers of guests rarely have more. The order
+// of use is in the same host line if there is room. Caches of up to 32 ways, as in servers, use two host lines. Others
+// are searched way by way.
 
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace bd {
 
-// `Use` must be fine as zero bytes.
+// A `Use` of zero bytes must be valid.
 template <class Use>
 class CacheLines {
 public:
@@ -34,7 +34,7 @@ public:
 
     struct Insertion {
         std::uint32_t index;
-        LineNumber evicted;  // what was there before; kNoLine: nothing
+        LineNumber evicted;  // the line that was there before; kNoLine: none
     };
 
     explicit CacheLines(const CacheGeometry& geometry)
@@ -54,21 +54,21 @@ public:
         return static_cast<std::size_t>(set_mask_ != 0 ? number & set_mask_ : number % sets_);
     }
 
-    // kNoLine if there is none.
+    // The line in a slot; kNoLine if it is empty.
     LineNumber operator[](std::uint32_t index) const { return line_of(lines_[index].tag); }
     Use& use_of(std::uint32_t index) { return lines_[index].use; }
     std::uint32_t size() const { return static_cast<std::uint32_t>(sets_ * ways_); }
 
-    // Behind all indices there is one that has no line.
+    // Whether `line` is at `index`. The index size() is valid, too, and has no line.
     bool has(std::uint32_t index, LineNumber line) const { return lines_[index].tag == tag_of(line); }
 
-    // Where `line` is, or kAbsent. Does not count as a use.
+    // The index of `line`, or kAbsent. Does not count as a use.
     std::uint32_t find(LineNumber line) const {
         const std::size_t set = set_of(line);
         return ways_ <= kTaggedWays ? find_by_tag(set, line) : find_in_many(set, line);
     }
 
-    // Uses `line` if it is there and returns its index, else kAbsent.
+    // Uses `line` if it is there, and returns its index; else kAbsent.
     std::uint32_t use(LineNumber line) {
         const std::size_t set = set_of(line);
         if (ways_ <= kFewWays) {
@@ -103,8 +103,8 @@ public:
         return {index, replace(set, index, line)};
     }
 
-    // For a caller that keeps the order of use itself: puts `line`, which must be absent, at `index`, one of its `set`.
-    // Returns what was there before; kNoLine: nothing.
+    // For callers that keep the order of use themselves: puts `line`, which must be absent, at `index`, which must be
+    // in its `set`. Returns the line that was there before; kNoLine: none.
     LineNumber replace(std::size_t set, std::uint32_t index, LineNumber line) {
         if (ways_ <= kTaggedWays) {
             short_tag_at(set, index - set * ways_) = short_tag(line);
@@ -122,10 +122,9 @@ public:
         if (ways_ <= kTaggedWays) short_tag_at(index / ways_, index % ways_) = 0;
     }
 
-    // (All of these are to be inlined: gcc drops calls of functions that do nothing but prefetch.)
-    //
-    // Asks the host's memory for what a look-up of `line` reads first, and then, once that has come, for the rest:
-    // the line itself, or the one that it will replace.
+    // Prefetch, on the host, what a look-up of `line` reads first; and then, once that has come, the rest: the line
+    // itself, or the one that it will replace. (These functions must be inlined, as gcc drops calls of functions that
+    // only prefetch.)
     [[gnu::always_inline]] void host_prefetch_set(LineNumber line) const {
         if (ways_ > kTaggedWays) return;
         const std::size_t set = set_of(line);
@@ -158,7 +157,7 @@ private:
     };
     union alignas(64) Tags {
         std::uint32_t of_way[kFewWays];  // see short_tag; 0: none
-        TagsBesideOrder beside;          // if there are so few
+        TagsBesideOrder beside;          // with up to kWaysBesideOrder ways
     };
     static_assert(sizeof(Tags) == 64);
 
@@ -174,11 +173,11 @@ private:
         return tags_[set * tag_lines_ + way / kFewWays].of_way[way % kFewWays];
     }
 
-    // Stored so that zero bytes mean an empty slot.
+    // Tags are stored such that zero bytes mean an empty slot.
     static std::uint64_t tag_of(LineNumber line) { return static_cast<std::uint64_t>(line) + 1; }
     static LineNumber line_of(std::uint64_t tag) { return LineNumber{tag - 1}; }
 
-    // Two lines of equal short tags can only be two if one of them does not fit.
+    // Different lines have different short tags, unless one of them does not fit.
     static std::uint32_t short_tag(LineNumber line) { return static_cast<std::uint32_t>(tag_of(line)); }
     static bool fits_short_tag(LineNumber line) { return tag_of(line) >> 32 == 0; }
 
@@ -227,12 +226,12 @@ private:
     std::uint32_t ways_;
     std::size_t sets_;
     std::uint64_t set_mask_;            // 0 if the number of sets is 1 or not a power of two
-    ZeroedArray<Line> lines_;           // and an empty one
-    std::size_t tag_lines_;             // of each set
-    ZeroedArray<Tags> tags_;            // by set and line, if there are not too many ways
-    ZeroedArray<LruOrder> few_order_;   // the same, but where the order is beside the tags
-    ZeroedArray<std::uint16_t> order_;  // else per set: its ways, most recently used first; all 0 before the first use
-    bool has_long_tags_ = false;        // there was a line that does not fit a short tag
+    ZeroedArray<Line> lines_;           // followed by an empty one
+    std::size_t tag_lines_;             // host lines with the tags of a set
+    ZeroedArray<Tags> tags_;            // by set and host line; empty with more than kTaggedWays ways
+    ZeroedArray<LruOrder> few_order_;   // by set, with up to kFewWays ways; empty if the order is beside the tags
+    ZeroedArray<std::uint16_t> order_;  // with more: the ways of each set, most recently used first; all 0 if unused
+    bool has_long_tags_ = false;        // whether there was a line that does not fit a short tag
 };
 
 }  // namespace bd

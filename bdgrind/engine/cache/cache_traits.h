@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the caches are compiled for. Everything that takes part in simulating them has one parameter of this type, so
-// that only what is asked for costs time.
+// The features that the caches are compiled for. All classes that simulate them have one parameter of this type, so
+// that only the features in use cost time.
 
 #pragma once
 
@@ -10,22 +10,22 @@
 namespace bd {
 
 struct CacheTraits {
-    bool common_lines;             // all caches have lines of 64 bytes, see has_common_lines
-    bool line_use;                 // lines keep track of their use, and the sink is told of evictions
-    bool write_back_and_prefetch;  // there may be dirty lines and prefetches
-    bool why = false;              // misses know their LRU stack distance
-    bool middle_level = false;     // there is an L2 between L1 and LL
+    bool common_lines;             // whether all caches have lines of 64 bytes, see has_common_lines
+    bool line_use;                 // whether lines record their use, and evictions are reported to the sink
+    bool write_back_and_prefetch;  // whether there may be dirty lines and prefetches
+    bool why = false;              // whether misses have their LRU stack distance
+    bool middle_level = false;     // whether there is an L2 between L1 and LL
 
     constexpr bool operator==(const CacheTraits&) const = default;
 };
 
-// As real machines have it.
+// Whether all caches have lines of 64 bytes, as nearly all real machines do.
 inline bool has_common_lines(const CacheGeometries& caches) {
     return caches.i1.line_bytes == 64 && caches.d1.line_bytes == 64 && caches.ll.line_bytes == 64 &&
            (!caches.has_l2() || caches.l2.line_bytes == 64);
 }
 
-// What I1 and D1 are compiled for: they do not know what is behind them.
+// The features that I1 and D1 are compiled for, which do not depend on the levels behind them.
 constexpr CacheTraits traits_of_l1(CacheTraits traits) {
     traits.middle_level = false;
     return traits;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// D1, which runs ahead of everything else. What it holds depends on the guest's addresses alone: not on who called
-// whom, nor on what the other caches do. So it takes a chunk of the trace at once, in a loop that does nothing else,
-// and leaves a list of its misses. The replay of the chunk finds them there, knows what will miss next, and
-// need not look at the other accesses at all.
+// D1, which runs ahead of everything else. Its contents depend only on the guest's addresses, not on calls or on other
+// caches. Therefore, it simulates a chunk of the trace at once, in a loop that does nothing else, and leaves a list of
+// its misses. The replay of the chunk finds them there, knows what will miss next, and need not look at other accesses.
 //
-// With traits that ask why, it also knows how many other lines have been touched since a line that misses was.
+// With traits that ask why, D1 also counts the other lines touched since the last touch of a line that misses.
 //
-// One thing is lost that way: how a line had been used when the replay gets somewhere, for D1 is ahead. Where that is
-// asked for, which is rare, use_before() finds it out again from the trace and what was saved.
+// One thing is lost: the use of a line at the replay's position, as D1 is ahead. In the rare cases where that is
+// needed, use_before() reconstructs it from the trace and from saved uses.
 
 #pragma once
 
@@ -28,7 +27,7 @@
 
 namespace bd {
 
-// With traits that write back, it is known which lines were written to since they were loaded.
+// With traits that write back, lines that were written to since they were loaded are dirty.
 template <CacheTraits kTraits>
 class DataCache {
     struct CleanUse : LineUse<kTraits> {};
@@ -42,7 +41,7 @@ public:
     using Miss = DataMiss<Use, LineReuse>;
     using Chunk = DataChunk<Use, LineReuse>;
 
-    // `notes_writes`: only of effect with traits that write back. Without it no line is dirty.
+    // `notes_writes`: only has an effect with traits that write back. Without it, no line is dirty.
     DataCache(const CacheGeometry& geometry, std::size_t chunk_words, bool notes_writes, ReuseRules rules = {})
         : lines_(geometry),
           chunk_words_(chunk_words),
@@ -55,17 +54,17 @@ public:
     std::uint32_t size() const { return lines_.size(); }
     LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
 
-    // Simulates records from the beginning of `batch`, but none behind a marker that empties the caches: then flush()
-    // has to be called first.
+    // Simulates records from the beginning of `batch`, but stops behind a marker that empties the caches: flush() must
+    // be called then.
     void run(Batch batch, Chunk* chunk);
 
     // Whether more chunks may be run before use_before() is asked about one.
     bool may_be_far_ahead() const { return lines_.size() <= kMostCopied; }
 
-    // How `line`, which was at `slot` then, had been used until `position`, in that chunk.
+    // The use of `line`, which was in `slot` then, until `position` in that chunk.
     Use use_before(const Chunk& chunk, const DataPosition& position, std::uint32_t slot, LineNumber line);
 
-    // Empties the cache: function(slot, use) for each line. To be called at the end of a chunk.
+    // Empties the cache, and calls function(slot, use) for each line. To be called at the end of a chunk.
     template <class Function>
     void flush(Function function) {
         for (std::uint32_t slot = 0; slot < lines_.size(); ++slot) {
@@ -104,7 +103,7 @@ private:
     void start_times();
     void note_reuse(LineNumber line, std::uint32_t slot);
     void note_touch(std::uint32_t slot);
-    // Says it of the chunk's misses.
+    // Stores the reuses of the chunk's misses.
     auto tell_reuse() {
         return [chunk = chunk_](std::uint32_t miss, const Reuse& reuse) {
             static_cast<Reuse&>(chunk->misses[miss]) = reuse;
@@ -136,7 +135,7 @@ void DataCache<kTraits>::run(Batch batch, Chunk* chunk) {
     add_miss({~std::uint32_t{0}, 0, 0}, 0, 0, {});
 }
 
-// Of the chunk that begins.
+// Starts the times of a new chunk.
 template <CacheTraits kTraits>
 void DataCache<kTraits>::start_times() {
     chunk_->touches.more.clear();
@@ -148,8 +147,8 @@ void DataCache<kTraits>::start_times() {
     chunk_->touches.start = clock_;
 }
 
-// Those that begin in the chunk. Returns where they end. The time is what a register counts, or follows from where a
-// word is.
+// Simulates the records that begin in the chunk, and returns the end of the last one. The time is counted in a
+// register, or follows from the position of a word.
 template <CacheTraits kTraits>
 template <bool kByGroup>
 [[gnu::noinline]] const Word* DataCache<kTraits>::run_records() {
@@ -160,7 +159,7 @@ template <bool kByGroup>
     const auto number = [](const Word* word) {
         return static_cast<Time>(reinterpret_cast<std::uintptr_t>(word) / sizeof(Word));
     };
-    Time now = clock_ - (kTraits.why ? number(begin) : 0);  // less the number of the word, where it follows from that
+    Time now = clock_ - (kTraits.why ? number(begin) : 0);  // relative to the word's number, if it follows from that
     const auto word_time = [&](const Word* word) { return number(word) + now; };
     Word first = 0;
     for (; at < end && first != stop; at += record_words(first)) {
@@ -195,7 +194,7 @@ template <bool kByGroup>
     return at;
 }
 
-// A group of which some part is absent, or that cannot be touched at once.
+// Simulates a group of which some part is absent, or that cannot be touched at once.
 template <CacheTraits kTraits>
 [[gnu::noinline]] void DataCache<kTraits>::simulate(const Word* record, const AccessGroup& group, Word address) {
     const Access* access = &exit_of(*record).block->accesses()[group.first];
@@ -205,7 +204,7 @@ template <CacheTraits kTraits>
         return;
     }
     if (by_group_ && lines_.is_within(address, group)) {
-        // What the first access does not find, the others do.
+        // If the first access misses, the others hit.
         const std::uint32_t slot = find_or_load(at, access->size);
         lines_.use_of(slot).touch(lines_.bytes_of(address, group), group.accesses);
         return;
@@ -219,7 +218,7 @@ template <CacheTraits kTraits>
     }
 }
 
-// A group that lies in two lines, both of which are here. False: it does not, or did not happen.
+// Touches a group that lies in two lines that are both present. Returns false if it does not, or did not happen.
 template <CacheTraits kTraits>
 [[gnu::noinline]] bool DataCache<kTraits>::touch_both(const Exit& exit, const AccessGroup& group, Address address) {
     const Address lowest = address - group.before;
@@ -253,7 +252,8 @@ template <CacheTraits kTraits>
     return true;
 }
 
-// Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
+// The miss is written member by member: the compiler would build a whole one in other memory and copy it from there
+// before the stores have completed.
 template <CacheTraits kTraits>
 [[gnu::always_inline]] inline void DataCache<kTraits>::add_miss(const DataPosition& at, std::uint32_t bytes,
                                                                 std::uint32_t slot, const Use& evicted) {
@@ -264,7 +264,7 @@ template <CacheTraits kTraits>
     miss.evicted = evicted;
 }
 
-// `line` is about to be loaded into the slot, by the latest miss.
+// Notes that the latest miss is about to load `line` into a slot.
 template <CacheTraits kTraits>
 [[gnu::noinline]] void DataCache<kTraits>::note_reuse(LineNumber line, std::uint32_t slot) {
     if (reuses_.is_due()) {
@@ -274,7 +274,7 @@ template <CacheTraits kTraits>
     reuses_.load(miss, line, slot, lines_[slot], lines_.times(), tell_reuse());
 }
 
-// The slot is about to be touched, off the loop's way.
+// Notes that a slot is about to be touched, but not by the fast path of the loop.
 template <CacheTraits kTraits>
 [[gnu::always_inline]] inline void DataCache<kTraits>::note_touch(std::uint32_t slot) {
     if constexpr (kTraits.why) {
@@ -282,7 +282,7 @@ template <CacheTraits kTraits>
     }
 }
 
-// Where the line is that is accessed at `at`, now.
+// Returns the slot of the line that is accessed at `at`, after loading it if it is absent.
 template <CacheTraits kTraits>
 std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint32_t bytes) {
     const LineNumber line = line_of(at.address);
@@ -307,7 +307,7 @@ std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint
 template <CacheTraits kTraits>
 typename DataCache<kTraits>::Use DataCache<kTraits>::use_before(const Chunk& chunk, const DataPosition& position,
                                                                 std::uint32_t slot, LineNumber line) {
-    // It was loaded in this chunk, or is as the chunk found it.
+    // The line was loaded in this chunk, or was there when it began.
     const Miss* load = nullptr;
     for (const Miss& miss : chunk.misses) {
         if (miss.at >= position) break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A chunk of the trace after D1 has been simulated on it: what D1 leaves for the replay.
+// A chunk of the trace that D1 has simulated, with its results for the replay.
 
 #pragma once
 
@@ -18,15 +18,15 @@ namespace bd {
 
 // A point within a chunk of the trace: before the part of an access that begins at an address.
 struct DataPosition {
-    std::uint32_t record = 0;  // where it begins, in words of the chunk
-    std::uint16_t access = 0;  // of its block, by index
+    std::uint32_t record = 0;  // the index of its first word in the chunk
+    std::uint16_t access = 0;  // an index into the accesses of its block
     Address address = 0;
 
     auto operator<=>(const DataPosition&) const = default;
 };
 
-// Of an access that misses, the part that lies in one line; or an access that did not happen. `Use` is how a line was
-// used; `LineReuse` is Reuse or, where that is not asked for, NoReuse.
+// The part of an access that misses one line; or an access that did not happen. `Use`: the use of a line. `LineReuse`:
+// Reuse, or NoReuse without traits that ask why.
 template <class Use, class LineReuse>
 struct DataMiss : LineReuse {
     static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
@@ -34,7 +34,7 @@ struct DataMiss : LineReuse {
     DataPosition at;
     std::uint32_t bytes = 0;
     std::uint32_t slot = 0;  // in D1; kNoAccess: its guard was false
-    Use evicted;             // of the line that was there
+    Use evicted;             // the use of the line that was there
 };
 
 template <class Use, class LineReuse>
@@ -46,14 +46,14 @@ struct DataChunk {
     };
 
     Batch words;
-    // One more than there are: the last one is behind all records.
+    // The misses, followed by a sentinel that is behind all records.
     std::vector<DataMiss<Use, LineReuse>> misses;
-    // Only where reuse is asked for.
+    // Only with Reuse.
     [[no_unique_address]] std::conditional_t<std::is_same_v<LineReuse, NoReuse>, NoTimes, TouchTimes> touches;
-    bool empties_caches = false;  // it ends with a marker for that
+    bool empties_caches = false;  // whether it ends with a marker that does so
 
-    // How lines had been used when the chunk began, for DataCache::use_before(): all of them by slot, or those that the
-    // chunk has used, in that order. Which one depends on the size of the cache.
+    // The uses of lines when the chunk began, for DataCache::use_before(): of all lines by slot or, in large caches, of
+    // those that the chunk used, in the order in which it did.
     std::vector<Use> copies;
     std::vector<SavedUse> saved;
 };

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The simulated caches: I1 and D1, both in front of one LL, or of an L2 that is in front of LL, and how each line in
-// them is used. docs/simulation.md is the specification.
+// The simulated caches, and the use of each line in them: I1 and D1, both in front of one LL, or of an L2 that is in
+// front of LL. docs/simulation.md is the specification.
 //
-// It knows no calls and no events. Who is to be charged for a line is the sink's matter: an opaque ChargeTarget, asked
-// for when a line is loaded and handed back when the line is evicted.
+// The hierarchy does not know calls or events. The sink decides who is charged for a line: it returns an opaque
+// ChargeTarget when a line is loaded, and gets it back when the line is evicted.
 //
 //   struct Sink {
-//       // A line is being loaded because of this address in it; called once per level that loads it. If it is known,
-//       // `replaced` is of the line that is evicted next: time to ask the host for what evict() will read.
+//       // A line is being loaded because of this address in it; called once per level that loads it. `replaced`, if
+//       // known, is that of the line that is evicted next, so that the sink can prefetch what evict() will read.
 //       ChargeTarget load(Reference, Address, const ChargeTarget& replaced);
 //       // A line has left this level.
 //       void evict(Level, const ChargeTarget&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
 //       // The same for one that leaves D1, with its address and its bytes.
 //       void evict_data(const ChargeTarget&, Address, const LineMask& used, unsigned line_bytes);
-//       // A line will not be charged any more.
+//       // A line will no longer be charged.
 //       void drop_charges(ChargeTarget*);
 //   };
 //
-// D1 is ahead of the others, see DataCache. The replay tells when it has got to a miss there.
+// D1 is ahead of the others, see DataCache. The replay reports when it reaches a miss of D1.
 
 #pragma once
 
@@ -83,17 +83,17 @@ public:
         BD_CHECK(kTraits.write_back_and_prefetch || (!config.write_back && !config.prefetch));
     }
 
-    // I1 itself. What it misses is loaded by fetch() or load_fetched().
+    // I1 itself. Lines that it misses are loaded by fetch() or load_fetched().
     Instructions& instructions() { return i1_; }
 
-    // D1 itself. The misses of each chunk are to be passed to load_data() one after the other, when the replay gets
-    // there. In between, set_position() tells where it is when something else happens.
+    // D1 itself. The misses of each chunk must be passed to load_data() one after the other, when the replay reaches
+    // them. In between, set_position() must be called before anything else happens.
     Data& data() { return d1_; }
     void set_chunk(const typename Data::Chunk& chunk) { chunk_ = &chunk; }
     void set_position(const DataPosition& position) { position_ = position; }
 
     Outcome load_data(const DataMiss& miss) {
-        // What misses has been accessed already.
+        // The position is behind the access that misses.
         position_ = miss.at;
         ++position_.address;
         const ChargeTarget target = target_of_load(Reference::kData, miss.at.address);
@@ -119,7 +119,7 @@ public:
         if constexpr (kTraits.why) ll_touched_.host_prefetch(ll_line_of(miss.at.address));
     }
     [[gnu::always_inline]] void host_prefetch_line(const DataMiss& miss) {
-        if (miss.slot == DataMiss::kNoAccess) return;  // it has no line to be read
+        if (miss.slot == DataMiss::kNoAccess) return;  // no line is read
         if constexpr (kTraits.middle_level) {
             l2_.lines.host_prefetch_line(l2_.line_of(miss.at.address));
             ll_.host_prefetch_set(ll_line_of(miss.at.address));
@@ -133,8 +133,8 @@ public:
     // The line that D1 holds in a slot at the replay's position; kNoLine if the slot is empty.
     LineNumber held_at(std::uint32_t slot) const { return d1_lines_[slot]; }
 
-    // The address of the line that a miss to come will evict from D1, unless an earlier miss evicts it first. Only good
-    // for host prefetches, as the slot may still be empty.
+    // The address of the line that a later miss will evict from D1, unless an earlier miss evicts it first. Only for
+    // host prefetches, as the slot may still be empty.
     Address replaced_by(const DataMiss& miss) const {
         return static_cast<Address>(d1_lines_[miss.slot]) << d1_.line_bits();
     }
@@ -154,9 +154,9 @@ public:
         return outcome;
     }
 
-    // Whether a block that is fetched from so many lines does not evict any of them while it runs, neither from I1
-    // nor, of the two that an instruction may lie in, from what is behind it. Then its fetches may be simulated line by
-    // line: load_fetched() brings an absent line, whose slot it tells and which gets its credit like the others.
+    // Whether a block that is fetched from that many lines evicts none of them while it runs: neither from I1 nor, of
+    // the two that an instruction may lie in, from the next levels. Then its fetches may be simulated line by line:
+    // load_fetched() loads an absent line and returns its slot, and the line gets its credit like the others.
     bool keeps_fetched(std::size_t lines) const {
         if constexpr (kTraits.write_back_and_prefetch) {
             if (write_back_and_prefetch_.prefetch) return false;
@@ -188,7 +188,7 @@ public:
         if constexpr (kTraits.write_back_and_prefetch) write_back_and_prefetch_.clear();
     }
 
-    // All lines stay in the caches, but will not be charged when they are evicted.
+    // Keeps all lines in the caches, but without charging them when they are evicted.
     void drop_charges() {
         if constexpr (kTraits.line_use) {
             for (std::uint32_t slot = 0; slot < i1_.size(); ++slot) {
@@ -220,7 +220,7 @@ private:
         NoL2(const CacheGeometries&, bool, ReuseRules) {}
     };
 
-    // Why a line is in I1 or D1, and where the next level held it when it was loaded.
+    // The charge target of a line in I1 or D1, and the index at which the next level held it when it was loaded.
     struct Load {
         ChargeTarget target;
         std::uint32_t next_index = 0;
@@ -232,8 +232,8 @@ private:
         NoLines(std::uint32_t, ReuseRules) {}
     };
 
-    // A chunk is as long as is of use, but short where D1 is asked often for how lines have been used: LL evicts lines
-    // that are in D1 if it is small. (L2 does, too, but shorter chunks cost more than that: 1,024 words instead of
+    // The length of chunks: as long as is useful, but short if D1 is often asked for the use of lines, as a small LL
+    // evicts lines that are in D1. (L2 does so, too, but shorter chunks cost more than that: 1,024 words instead of
     // 8,192 make the replay of perl 16 % longer, and that of an array that is copied 5 %.)
     static std::size_t chunk_words(const CacheGeometries& caches) {
         return static_cast<std::size_t>(std::clamp<std::uint64_t>(caches.ll.lines() / 16, 512, 8192));
@@ -246,7 +246,7 @@ private:
         }
     }
 
-    // Asks the host's memory for where the next level may still hold a line.
+    // Prefetches, on the host, the place at which the next level may still hold a line.
     [[gnu::always_inline]] void host_prefetch_next(const Load& load) {
         if constexpr (!kTraits.line_use) return;
         if constexpr (kTraits.middle_level) {
@@ -387,7 +387,7 @@ private:
         }
     }
 
-    // A line leaves I1 or D1: its use is reported, and added to that of the next level which still holds the memory.
+    // A line leaves I1 or D1: its use is reported, and added to that in the next level that still holds the memory.
     void retire_fetched(LineNumber line, const Use& use, std::uint32_t slot) {
         if constexpr (kTraits.line_use) retire_l1(i1_.line_bits(), line, use, fetched_[slot]);
     }
@@ -410,7 +410,7 @@ private:
         }
     }
 
-    // `index`: where L2 held it once. What L2 does not hold, LL may.
+    // `index`: where L2 held the line once. The bytes that L2 does not hold may be in LL.
     void merge_into_l2(unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
         Use rest = use;
         for_each_line(bits, line, l2_.line_bits(), [&](LineNumber middle) {
@@ -428,7 +428,7 @@ private:
         });
     }
 
-    // A line leaves L2: what is known of it itself goes on to LL, and what copies of it in L1 have gathered so far
+    // A line leaves L2: its own use is added to that in LL. The use that copies of it in L1 have recorded so far
     // belongs to it, too.
     void retire_l2(LineNumber middle, std::uint32_t index) {
         if constexpr (kTraits.line_use) {
@@ -456,7 +456,7 @@ private:
         sink_.evict(Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << ll_bits());
     }
 
-    // `last` leaves LL: what copies of it have gathered so far belongs to it.
+    // `last` leaves LL: the use that copies of it have recorded so far belongs to it.
     void take_over(LineNumber last, LLUse& to) {
         if constexpr (kTraits.middle_level) {
             for_each_line(ll_bits(), last, l2_.line_bits(), [&](LineNumber middle) {
@@ -467,7 +467,7 @@ private:
         }
         take_over_from_l1(ll_bits(), last, to);
     }
-    // The same of copies in L1, of a line of 1 << `bits` bytes.
+    // The same for copies in L1 of a line of 1 << `bits` bytes.
     void take_over_from_l1(unsigned bits, LineNumber whole, Use& to) {
         for_each_line(bits, whole, i1_.line_bits(), [&](LineNumber line) {
             const std::uint32_t slot = i1_.find(line);
@@ -490,7 +490,7 @@ private:
             if (!bytes.empty()) to.touch(bytes, from.accesses);
         }
     }
-    // `bytes` of a line of 1 << `bits` bytes, but for those that lie in the other line, too.
+    // `bytes` of a line of 1 << `bits` bytes, without those that are in the other line, too.
     static Mask without(Mask bytes, unsigned bits, LineNumber line, unsigned other_bits, LineNumber other) {
         if constexpr (kTraits.common_lines) {
             return {};
@@ -498,12 +498,12 @@ private:
             return bytes.without(Mask::range(0, 1u << other_bits).moved(distance(other_bits, other, bits, line)));
         }
     }
-    // From the beginning of the other line to that of `line`.
+    // The distance from the beginning of the other line to that of `line`, in bytes.
     static int distance(unsigned bits, LineNumber line, unsigned other_bits, LineNumber other) {
         return static_cast<int>(static_cast<std::int64_t>(first_byte(bits, line) - first_byte(other_bits, other)));
     }
 
-    // Of a line of 1 << `bits` bytes.
+    // The first and the last byte of a line of 1 << `bits` bytes.
     static Address first_byte(unsigned bits, LineNumber line) { return static_cast<Address>(line) << bits; }
     static Address last_byte(unsigned bits, LineNumber line) {
         return first_byte(bits, line) + ((Address{1} << bits) - 1);
@@ -523,8 +523,8 @@ private:
         for (Address number = first >> bits; number <= last >> bits; ++number) function(LineNumber{number});
     }
 
-    // A line that was written to leaves D1, and is written back to the next level as a whole, as far as it is still
-    // there. (Where it is in none, memory gets it, which costs no miss.)
+    // A dirty line leaves D1, and is written back as a whole to the next level, if that still holds it. (If no level
+    // does, it is written to memory, which costs no miss.)
     void write_back(LineNumber line) {
         const Address first = first_byte(d1_.line_bits(), line);
         const Address last = last_byte(d1_.line_bits(), line);
@@ -549,8 +549,7 @@ private:
         });
     }
 
-    // The slot of LL has got a new line instead of `evicted`. What a copy in D1 has gathered belongs to the line, as
-    // its use does.
+    // A slot of LL got a new line instead of `evicted`, which counts as dirty if a copy in D1 is, as with its use.
     void replace_in_ll(std::uint32_t index, LineNumber evicted) {
         bool& dirty = write_back_and_prefetch_.ll_dirty[index];
         write_back_and_prefetch_.evicted_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
@@ -579,8 +578,8 @@ private:
     Instructions i1_;
     std::vector<Load> fetched_;  // by slot in I1
     Data d1_;
-    DataLines d1_lines_;                           // what D1 holds where the replay is
-    const typename Data::Chunk* chunk_ = nullptr;  // where the replay is
+    DataLines d1_lines_;                           // the contents of D1 at the replay's position
+    const typename Data::Chunk* chunk_ = nullptr;  // the chunk that is being replayed
     DataPosition position_;
     [[no_unique_address]] std::conditional_t<kTraits.middle_level, L2, NoL2> l2_;
     LLLines ll_;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// I1: which lines it holds, and how each of them has been used. Lines that miss are loaded by the owner of the caches
+// I1: the lines that it holds, and the use of each of them. Lines that miss are loaded by the owner of the caches
 // behind it (Hierarchy).
 //
-// Fetches that hit are not credited to their lines one by one: most blocks run again and again while their lines stay
-// in I1. Each exit counts how often it was taken, and the lines get the credit when it matters: before one of them
-// leaves I1, or when its use is asked for. That count is the sum of ExitNotes::taken, which goes up anyway, and of
-// ExitNotes::uncredited, which makes up for what has been credited, and for what `taken` does not count.
+// Fetches that hit are not credited to their lines one by one, as most blocks run again and again while their lines
+// stay in I1. Each exit counts how often it was taken, and the lines get the credit when it is needed: before one of
+// them leaves I1, or when its use is asked for. That count is the sum of ExitNotes::taken, which is incremented anyway,
+// and ExitNotes::uncredited, which compensates for what was credited already, and for what `taken` does not count.
 //
-// For that, each line has a list of the fetches that blocks have made from it since it was loaded. CachedFetch::i1_slot
-// says where the line is in whose list the fetch is. Once all fetches up to an exit are listed, which means that they
+// To that end, each line has a list of the fetches that blocks have made from it since it was loaded. The slot of the
+// line that lists a fetch is CachedFetch::i1_slot. Once all fetches up to an exit are listed, which means that they
 // hit, its block may take the fast path, until one of the lines leaves I1.
 //
-// A block that is off the fast path is credited when it has run; but as far as it has come if the use of a line is
-// asked for meanwhile, for LL may lose a line whose copy in I1 is just being executed.
+// A block that is not on the fast path is credited when it has run. If the use of a line is asked for meanwhile, it is
+// credited as far as it has run, as LL may lose a line whose copy in I1 is being executed.
 
 #pragma once
 
@@ -43,7 +43,7 @@ public:
     explicit InstructionCache(const CacheGeometry& geometry, ReuseRules rules = {})
         : lines_(geometry), lists_(lines_.size()), absent_(rules) {}
 
-    // Blocks may live on and be run by another engine.
+    // Blocks may outlive this object and be run by another engine.
     ~InstructionCache() {
         for (List& list : lists_) unlist(list);
     }
@@ -59,12 +59,12 @@ public:
     // The slot of a line; kAbsent if I1 does not hold it.
     std::uint32_t find(LineNumber line) { return lines_.find(line); }
 
-    // --- Blocks whose lines are all here. Each hit moves the time on by one; a loop over many keeps it in a register.
+    // --- Blocks whose lines are all present. Each hit increments the time; a loop over many keeps it in a register.
 
     Time time() const { return clock_; }
     void set_time(Time time) { clock_ = time; }
 
-    // The fetches of a block up to `exit`, all of which are listed.
+    // Simulates the fetches of a block up to `exit`, all of which must be listed.
     [[gnu::always_inline]] void hit(const TracedExit& exit, Time* now) {
         if (__builtin_expect(exit.has_more_lines, 0)) {
             for (const CachedFetch& fetch : exit.block->fetches().first(exit.fetches)) {
@@ -80,7 +80,7 @@ public:
         lines_.time_of(exit.last_slot) = *now += 2;
     }
 
-    // Lists the fetches up to `exit`, in order, as far as their lines are here. False: one is absent.
+    // Lists the fetches up to `exit`, in order, until a line is absent. Returns whether none is.
     bool list_present(TracedExit& exit) {
         for (CachedFetch& fetch : exit.block->fetches().first(exit.fetches)) {
             if (fetch.i1_slot != CachedFetch::kNoSlot) continue;
@@ -90,23 +90,23 @@ public:
         }
         return true;
     }
-    // For hit(), once all are listed.
+    // Prepares hit(), once all fetches are listed.
     static void note_slots(TracedExit& exit) {
         exit.first_slot = exit.block->fetches_[0].i1_slot;
         exit.last_slot = exit.block->fetches_[exit.fetches - 1].i1_slot;
     }
 
-    // --- The block that runs, off the fast path
+    // --- The block that runs, if it is not on the fast path
 
-    // It runs to `exit`, whose count it is in already.
+    // It runs to `exit`, whose count includes this run already.
     void start_block(TracedExit& exit) {
         block_exit_ = &exit;
         fetched_ = 0;
         --exit.uncredited;
     }
-    // So many of its instructions have been fetched.
+    // That many of its instructions have been fetched.
     void set_fetched(std::size_t instructions) { fetched_ = instructions; }
-    // All have, each line by hit() or hit_listing(). Mostly its exit gets the credit, as on the fast path.
+    // All have been, each line by hit() or hit_listing(). Mostly its exit gets the credit, as on the fast path.
     void finish_block() {
         if constexpr (kTraits.line_use) {
             if (__builtin_expect(credited_ == 0, 1)) {
@@ -119,7 +119,7 @@ public:
         fetched_ = 0;
     }
 
-    // A fetch from the line in `slot`, which may be the first one of this block since it was loaded.
+    // Simulates a fetch from the line in `slot`, which may be the first one of this block since the line was loaded.
     void hit_listing(CachedFetch& fetch, std::uint32_t slot) {
         if (fetch.i1_slot == CachedFetch::kNoSlot) list(*block_exit_->block, fetch, slot);
         hit_line(slot);
@@ -127,18 +127,18 @@ public:
 
     // --- Single fetches
 
-    // Of the line in `slot`, and their credit.
+    // A hit of the line in `slot`, and the credit for fetches from it.
     void hit_line(std::uint32_t slot) { lines_.time_of(slot) = ++clock_; }
     void credit(std::uint32_t slot, unsigned first_byte, unsigned bytes, std::uint64_t fetches) {
         if constexpr (kTraits.line_use) lines_.use_of(slot).touch(Mask::range(first_byte, bytes), fetches);
     }
-    // While the block that runs is credited fetch by fetch, it needs no other credit.
+    // Whether the block that runs is credited fetch by fetch, so that it needs no other credit.
     void set_single_fetches(bool single) {
         single_fetches_ = single;
         fetched_ = 0;
     }
 
-    // Cuts an instruction at the borders of lines: function(line, offset in the line, bytes).
+    // Cuts an instruction at the borders of lines, and calls function(line, offset in the line, bytes).
     template <class Function>
     void for_each_part(Address address, std::uint32_t size, Function function) const {
         lines_.for_each_part(address, size, function);
@@ -146,38 +146,39 @@ public:
 
     // --- Lines that come and go
 
-    // How the line in `slot` has been used until now.
+    // The use of the line in `slot` until now.
     const Use& use_of(std::uint32_t slot) {
         settle(lists_[slot]);
         if (!single_fetches_) credit_until(fetched_);
         return lines_.use_of(slot);
     }
 
-    // Where `line`, which is absent, has to go.
+    // The slot for `line`, which must be absent.
     std::uint32_t slot_for(LineNumber line) { return lines_.slot_for(line); }
-    // With traits that ask why: why it has to be loaded, before it is.
+    // With traits that ask why: the cause of the miss. To be called before the line is loaded.
     Cause note_reuse(std::uint32_t slot, LineNumber line) requires(kTraits.why) {
         if (__builtin_expect(clock_ >= absent_.last_time(), 0)) renumber();
         const Cause cause = absent_.load(line, std::span<const Time>(lines_.times())).cause(size());
         if (lines_[slot] != kNoLine) absent_.evict(lines_[slot], lines_.time_of(slot));
         return cause;
     }
-    // The same where nothing misses for long: to be called with each chunk of the trace. (What is to be counted takes
-    // memory in proportion to the time.)
+    // Bounds the times if nothing misses for long; to be called with each chunk of the trace. (Counting takes memory in
+    // proportion to the time.)
     void bound_times() requires(kTraits.why) {
         if (clock_ >= std::min(absent_.last_time() * 8, std::uint64_t{ReuseRules::kMostTimes})) renumber();
     }
-    // Puts it there, not used yet, as the line used last. evict(line, use) for what was there, if anything was.
+    // Puts `line` into `slot`, not used yet, as the line used last. Calls evict(line, use) for the line that was there,
+    // if any.
     template <class Evict>
     void load(std::uint32_t slot, LineNumber line, Evict evict) {
         const LineNumber evicted = lines_.replace(slot, line, ++clock_);
         if (evicted != kNoLine) retire(slot, evicted, evict);
         lines_.use_of(slot) = Use{};
     }
-    // The slot that will probably be next in the set of `line`.
+    // The slot that will probably be replaced next in the set of `line`.
     std::uint32_t next_slot(LineNumber line) const { return lines_.next_to_go(line); }
 
-    // Asks the host's memory for what an eviction from `slot` reads.
+    // Prefetches, on the host, what an eviction from `slot` reads.
     [[gnu::always_inline]] void host_prefetch_eviction(std::uint32_t slot) const {
         for (const Listed& listed : lists_[slot]) {
             __builtin_prefetch(listed.first_exit, 1);
@@ -185,7 +186,7 @@ public:
         }
     }
 
-    // Empties it: evict(slot, line, use) for each line.
+    // Empties the cache, and calls evict(slot, line, use) for each line.
     template <class Evict>
     void flush(Evict evict) {
         for (std::uint32_t slot = 0; slot < size(); ++slot) {
@@ -209,12 +210,12 @@ private:
         lines_.changed_times();
     }
 
-    // What is needed of a block: mostly it is in the host's cache no more.
+    // The parts of a block that are needed. The block itself is mostly no longer in the host's cache.
     struct Listed {
         TracedExit* first_exit;
         CachedFetch* fetches;
         std::uint16_t exit_count;
-        std::uint16_t fetch;  // by index
+        std::uint16_t fetch;  // an index into `fetches`
 
         std::span<TracedExit> exits() const { return {first_exit, exit_count}; }
     };
@@ -244,7 +245,7 @@ private:
         evict(line, static_cast<const Use&>(lines_.use_of(slot)));
     }
 
-    // Gives the credit of all blocks on a list, to the other lines that they were fetched from, too.
+    // Gives the credit of all blocks on a list, also to the other lines that they were fetched from.
     void settle(const List& list) {
         for (const Listed& listed : list) {
             for (TracedExit& exit : listed.exits()) {
@@ -258,7 +259,7 @@ private:
         }
     }
 
-    // Of the block that runs, the first so many instructions.
+    // Credits the first `instructions` instructions of the block that runs.
     void credit_until(std::size_t instructions) {
         for (; credited_ < instructions; ++credited_) {
             const Block& block = *block_exit_->block;
@@ -274,8 +275,8 @@ private:
     [[no_unique_address]] std::conditional_t<kTraits.why, AbsentLines, NoLines> absent_;
 
     TracedExit* block_exit_ = nullptr;
-    std::size_t fetched_ = 0;   // so many of its instructions have been fetched,
-    std::size_t credited_ = 0;  // and so many have got their credit ahead of the others
+    std::size_t fetched_ = 0;   // how many of its instructions have been fetched
+    std::size_t credited_ = 0;  // how many of them have been credited before the others
     bool single_fetches_ = false;
 };
 

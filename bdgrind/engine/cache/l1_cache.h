@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// An L1 cache, I1 or D1: which lines it holds, and how each has been used.
+// An L1 cache, I1 or D1: the lines that it holds, and the use of each.
 //
-// LRU order follows from the time of each line's latest use: nearly all accesses hit, and only misses need the order.
+// The LRU order follows from the times of the lines' latest uses: nearly all accesses hit, and only misses need it.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace bd {
 template <CacheTraits kTraits>
 using LineMask = ByteMask<kTraits.common_lines ? 1 : kMaxLineBytes / 64>;
 
-// How a line has been used: which bytes, and by how many accesses. Empty without kTraits.line_use.
+// The use of a line: the bytes, and the number of accesses. Empty without kTraits.line_use.
 template <CacheTraits kTraits>
 struct LineUse {
     void add(const LineUse&) {}
@@ -43,7 +43,7 @@ requires(kTraits.line_use) struct LineUse<kTraits> {
     }
 };
 
-// `Use` must have touch() as above. Each use must have a time of its own; 0 is before the first use.
+// `Use` must have touch() as above. The times of uses must differ; 0 is before the first use.
 template <CacheTraits kTraits, class Use, class TimeOfUse = std::uint64_t>
 class L1Cache {
 public:
@@ -155,8 +155,8 @@ public:
     void clear(std::uint32_t index) { lines_.clear(index); }
 
 private:
-    // With kTraits.why, each miss reads all times, so they are together; otherwise at most those of a set, which stand
-    // beside the lines.
+    // With kTraits.why, each miss reads all times, so they are in one array. Otherwise, it reads at most those of a
+    // set, which are beside the lines.
     static constexpr bool kTimesApart = kTraits.why;
     struct TimedUse : Use {
         Time time;
@@ -193,10 +193,10 @@ private:
 
     CacheLines<std::conditional_t<kTimesApart, Use, TimedUse>> lines_;
     [[no_unique_address]] std::conditional_t<kTimesApart, std::vector<Time>, NoTimes> times_;
-    std::vector<Oldest> next_;  // by set: the oldest at the latest miss, and still if it has not been used
+    std::vector<Oldest> next_;  // by set: the oldest line at the latest miss; it still is unless it was used since
     unsigned bits_;
 
-    // Where lines may be: the line found or loaded last of those that share a hint.
+    // The slots where lines may be: of the lines that share a hint, that of the one found or loaded last.
     static constexpr std::size_t kHints = 2048;
     std::array<std::uint16_t, kHints> hints_{};
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The LRU stack distances of the lines that D1 has to load, as AbsentLines has them, but counted some misses later. D1
-// does not depend on them, and the host's memory that they need has been prefetched by then. (Waiting for it took 30 %
-// of the replay of xz, and more than half of that of a hash join.)
+// The LRU stack distances of the lines that D1 loads, as in AbsentLines, but counted some misses later. D1 does not
+// depend on them, and the host's memory that they need has been prefetched by then. (Waiting for it took 30 % of the
+// replay of xz, and more than half of that of a hash join.)
 //
-// By then, it is no longer known how many slots had been touched after the line. So slots that were last touched before
-// a horizon are *old*: their ticks are in the set of the absent lines already, and D1 has to report when one of them is
-// touched after all. All other slots have been touched after the horizon. For a line that was last touched before the
-// horizon, the distance is therefore the count in the set plus the number of slots that are not old. Any other line
+// By then, it is no longer known how many slots had been touched after the line. Therefore, slots that were last
+// touched before a horizon are *old*: their ticks are in the set of the absent lines already, and D1 must report when
+// one of them is touched after all. All other slots were touched after the horizon. For a line that was last touched
+// before the horizon, the distance is the count in the set plus the number of slots that are not old. Any other line
 // must have left D1 while it was young, not long ago; its distance is counted at once.
 
 #pragma once
@@ -30,16 +30,16 @@
 
 namespace bd {
 
-// `set(miss, reuse)` is called for each miss that is no first touch, in order, once its reuse is known.
+// `set(miss, reuse)` is called for each miss that is not a first touch, in order, once its reuse is known.
 class LateReuses {
 public:
     LateReuses(ReuseRules rules, std::size_t slots)
         : absent_(rules), window_(std::max(slots / 2, std::size_t{1})), homes_(slots) {}
 
-    // When this time has passed, renumber() has to be called.
+    // renumber() must be called when this time has passed.
     std::uint64_t last_time() const { return absent_.last_time(); }
 
-    // Whether a slot is old whose line was last touched at `time`.
+    // Whether a slot is old if its line was last touched at `time`.
     [[gnu::always_inline]] bool is_old(TouchTime time) const { return time <= horizon_; }
     // An old slot, last touched at `last`, is about to be touched.
     template <class Set>
@@ -48,8 +48,8 @@ public:
         push({.evicted_last = last}, set);
     }
 
-    // `line` is about to be loaded into a slot, which evicts the line `evicted`, if that is not kNoLine. `times`: when
-    // each slot was last touched.
+    // `line` is about to be loaded into a slot, which evicts the line `evicted`, unless that is kNoLine. `times`: those
+    // of the slots' last touches.
     template <class Set>
     void load(std::uint32_t miss, LineNumber line, std::uint32_t slot, LineNumber evicted,
               std::span<const TouchTime> times, Set set) {
@@ -76,8 +76,8 @@ public:
         ++misses_;
     }
 
-    // Whether age() is to be called. It makes more slots old, and calls forget(slot) for each; from then on, a touch of
-    // the slot has to be reported.
+    // Whether age() must be called. It makes more slots old, and calls forget(slot) for each; from then on, a touch of
+    // the slot must be reported.
     bool is_due() const { return misses_ >= window_; }
     template <class Set, class Forget>
     void age(std::span<const TouchTime> times, TouchTime now, Set set, Forget forget) {
@@ -91,13 +91,13 @@ public:
         });
     }
 
-    // Reports all reuses that are left. To be called before clear() and renumber().
+    // Reports all remaining reuses. To be called before clear() and renumber().
     template <class Set>
     void settle(Set set) {
         while (looked_up_ != end_) look_up(event(looked_up_++));
         while (counted_ != end_) count(event(counted_++), set);
     }
-    // As for AbsentLines.
+    // See AbsentLines.
     void clear() {
         absent_.clear();
         horizon_ = window_start_ = 0;
@@ -127,9 +127,9 @@ private:
         std::uint32_t young = 0;            // slots that are not old
         TouchTime evicted_last = 0;         // the last touch of the evicted line, or of the old slot
         TouchTime last = 0;                 // the line's last touch
-        TouchTime* home = nullptr;          // where that is kept
-        TouchTime* evicted_home = nullptr;  // where that of the evicted line is kept; null: none is evicted
-        bool inserts = false;               // the evicted line's tick is not in the set yet
+        TouchTime* home = nullptr;          // the place of that
+        TouchTime* evicted_home = nullptr;  // the same for the evicted line; null: none is evicted
+        bool inserts = false;               // whether the evicted line's tick is not in the set yet
     };
 
     static std::size_t hash(LineNumber line) {
@@ -197,21 +197,21 @@ private:
     }
 
     AbsentLines absent_;  // with the ticks of old slots
-    // Slots that were last touched at this time or before are old. It is where the latest whole window began.
+    // Slots that were last touched at this time or before are old. The latest complete window began there.
     TouchTime horizon_ = 0;
     TouchTime window_start_ = 0;
     std::size_t window_;             // its length, in misses
     std::size_t misses_ = 0;         // of the current window
     std::uint32_t young_ = 0;        // slots with a line that are not old
-    std::vector<TouchTime*> homes_;  // by slot: where its line's last touch is kept
+    std::vector<TouchTime*> homes_;  // by slot: the place of its line's last touch
 
     // By hash, for lines that were evicted while they were young: the latest of their last touches.
     std::array<TouchTime, kHashes> latest_young_{};
 
     std::array<Event, kEvents> events_;
-    std::uint32_t end_ = 0;        // events that have been pushed
-    std::uint32_t looked_up_ = 0;  // of these, how many have been looked up
-    std::uint32_t counted_ = 0;    // of these, how many have been counted
+    std::uint32_t end_ = 0;        // how many events have been pushed
+    std::uint32_t looked_up_ = 0;  // how many of these have been looked up
+    std::uint32_t counted_ = 0;    // how many of these have been counted
 };
 
 }  // namespace bd

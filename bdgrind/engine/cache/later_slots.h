@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How many slots of a cache were touched later than a line that left it. All of them are asked for at each miss, so
-// they are not looked at one by one: of each eight it is known that none was touched before some time, and times only
-// grow.
+// Counts the slots of a cache that were touched later than a line that left it. As each miss asks for that, slots are
+// not compared one by one: each group of eight has a floor, a time before which none of them was touched, and times
+// only grow.
 
 #pragma once
 
@@ -22,7 +22,7 @@ namespace bd {
 
 class LaterSlots {
 public:
-    // `times`: of the slots' last touches, below 2^31; 0: empty. They must be those of the last call, or later.
+    // `times`: those of the slots' last touches, below 2^31; 0: empty. None may be earlier than in the last call.
     [[gnu::always_inline]] std::uint64_t count(std::span<const TouchTime> times, TouchTime than) {
         const std::size_t parts = times.size() / kInPart;
         if (__builtin_expect(floors_.size() < parts * kGroups, 0)) start(parts);
@@ -37,16 +37,16 @@ public:
         return later;
     }
 
-    // Times may have become earlier.
+    // Forgets the floors, as times may have become earlier.
     void forget() { floors_.clear(); }
 
 private:
-    static constexpr std::size_t kGroups = 4;  // with a floor each: a vector of them
+    static constexpr std::size_t kGroups = 4;  // their floors are one vector
     static constexpr std::size_t kInGroup = 8;
     static constexpr std::size_t kInPart = kGroups * kInGroup;
     static constexpr std::size_t kAtOnce = 16;  // parts
 
-    // What there is beyond the slots never counts.
+    // The floors beyond the slots are such that they never count.
     void start(std::size_t parts) {
         floors_.assign((parts + kAtOnce - 1) / kAtOnce * kAtOnce * kGroups, ~TouchTime{0} >> 1);
         std::fill_n(floors_.begin(), parts * kGroups, 0);
@@ -56,13 +56,13 @@ private:
     static __m128i four(const TouchTime* times) {
         return _mm_loadu_si128(reinterpret_cast<const __m128i*>(times));
     }
-    // Of four vectors with all bits of a number or none: the same by vector, of those that have all.
+    // For four vectors of numbers with all bits or none: a vector of four numbers, with all bits if the vector has all.
     static __m128i are_all(__m128i first, __m128i second, __m128i third, __m128i fourth) {
         const __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(first, second), _mm_packs_epi32(third, fourth));
         return _mm_cmpeq_epi32(bytes, _mm_set1_epi32(-1));
     }
 
-    // A bit for each of kAtOnce parts with a floor that is not later.
+    // A bit for each of kAtOnce parts that has a floor which is not later.
     [[gnu::always_inline]] static unsigned unsure_parts(const TouchTime* floors, TouchTime than) {
         const __m128i time = _mm_set1_epi32(static_cast<int>(than));
         const auto are_later = [&](unsigned part) { return _mm_cmpgt_epi32(four(floors + part * kGroups), time); };
@@ -77,12 +77,13 @@ private:
         const __m128i is_other = _mm_cmpgt_epi32(one, other);
         return _mm_or_si128(_mm_and_si128(is_other, other), _mm_andnot_si128(is_other, one));
     }
-    // Of a part, whose floors it raises as far as they go: lines come back after different times, and what is just
-    // enough for one is not for the next. (chase: 20 % less replay.)
+    // Counts the slots of a part that were not touched later, and raises its floors as far as possible: lines come back
+    // after different times, and a floor that is just sufficient for one is not for the next. (chase: 20 % less
+    // replay.)
     [[gnu::always_inline]] static unsigned count_earlier(const TouchTime* times, TouchTime than, TouchTime* floors) {
         const __m128i time = _mm_set1_epi32(static_cast<int>(than));
-        __m128i later = _mm_setzero_si128();  // less what is
-        __m128i groups[kGroups];              // the least of each two
+        __m128i later = _mm_setzero_si128();  // minus the number of later ones
+        __m128i groups[kGroups];              // the minimum of each two
         for (std::size_t i = 0; i < kGroups; ++i) {
             const __m128i low = four(times + i * kInGroup);
             const __m128i high = four(times + i * kInGroup + kInGroup / 2);
@@ -114,7 +115,7 @@ private:
     }
 #endif
 
-    std::vector<TouchTime> floors_;  // by group: none of its slots has an earlier time
+    std::vector<TouchTime> floors_;  // by group; none of its slots has an earlier time
 };
 
 }  // namespace bd

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// In which order the ways of a set were used: their numbers, most recently used first, of four bits each. Zero bytes
-// are the ways in the order of their numbers.
+// The order in which the ways of a set were used: their numbers, four bits each, the most recently used first. Zero
+// bytes stand for the order of their numbers.
 
 #pragma once
 
@@ -16,12 +16,12 @@ public:
 
     // Makes `way` the most recently used one.
     void use(unsigned way) {
-        // The lowest zero among the differences tells the way's rank.
+        // The lowest zero among the differences is at the way's rank.
         const std::uint64_t differences = ways() ^ way * kOnes;
         const std::uint64_t zeros = (differences - kOnes) & ~differences & (kOnes << 3);
         move_to_front(static_cast<unsigned>(std::countr_zero(zeros)) / 4, way);
     }
-    // The least recently used of the first `count` ways, which are all that have ever been used.
+    // The least recently used of the first `count` ways. No other ways may have been used.
     unsigned oldest(unsigned count) const { return static_cast<unsigned>(ways() >> 4 * (count - 1) & 0xf); }
     unsigned use_oldest(unsigned count) {
         const unsigned way = oldest(count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a Hierarchy keeps for L2, where there is one between L1 and LL. Hierarchies of two levels have none of it.
+// The data of a Hierarchy about L2, if there is one between L1 and LL. Hierarchies of two levels do not have it.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace bd {
 
-// `Use`: what is known of a line in L2.
+// `Use`: the use of a line in L2.
 template <CacheTraits kTraits, class Use>
 class MiddleCache {
 public:
     using Lines = CacheLines<Use>;
 
-    // `write_back`: lines may be dirty.
+    // `write_back`: whether lines may be dirty.
     MiddleCache(const CacheGeometries& caches, bool write_back, ReuseRules rules)
         : lines(caches.l2),
           touched(lines.size(), rules),
@@ -40,7 +40,7 @@ public:
 
     Lines lines;
     [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NotTouched> touched;
-    ZeroedArray<bool> dirty;  // by index: written to, which LL and memory do not know yet
+    ZeroedArray<bool> dirty;  // by index: whether it was written to, and not written back to LL or memory yet
 
 private:
     unsigned bits_;

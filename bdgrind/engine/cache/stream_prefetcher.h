@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A simple hardware prefetcher for the LL, like Callgrind's: it looks at the lines that L1 misses ask
-// for, keeps apart eight streams by the page of 4 KiB they lie in, and when three lines of a stream have followed each
-// other, upwards or downwards, wants the line five further on. Time plays no part: what is prefetched is there at once.
+// A simple hardware prefetcher for LL, like Callgrind's. It looks at the lines that L1 misses request, and separates
+// eight streams by their pages of 4 KiB. When three lines of a stream follow each other, upwards or downwards, it
+// prefetches the line five further on. Time plays no part: prefetched lines are there at once.
 //
-// The line at which a stream turns, or jumps, starts it anew in either direction.
+// A line at which a stream turns or jumps starts it anew, in either direction.
 
 #pragma once
 
@@ -20,7 +20,7 @@ public:
     // `line_bits`: log2 of the LL's line size.
     explicit StreamPrefetcher(unsigned line_bits) : line_bits_(line_bits) {}
 
-    // `line` is looked for. Returns the line to be fetched on that occasion; kNoLine: none.
+    // Notes that `line` is looked up. Returns the line to be prefetched; kNoLine: none.
     LineNumber on_lookup(LineNumber line) {
         const auto number = static_cast<std::uint64_t>(line);
         Stream& stream = streams_[(number << line_bits_ >> kPageBits) % kStreams];
@@ -47,7 +47,7 @@ private:
 
     struct Stream {
         std::uint64_t last = 0;  // line
-        std::int64_t run = 0;    // how many steps of one line it has made, downwards below 0
+        std::int64_t run = 0;    // the number of consecutive steps of one line; negative: downwards
     };
 
     unsigned line_bits_;

@@ -21,11 +21,11 @@
 
 namespace bd {
 
-// A sum of counts, in as many parts as the processor adds at once.
+// A sum of counts. It has as many parts as the processor adds at once.
 #if defined(__SSE2__)
 class CountSum {
 public:
-    // Adds those of 16 counts whose mask has all bits set.
+    // Adds those of 16 counts whose masks have all bits set.
     template <class Count>
     [[gnu::always_inline]] void add(const Count* counts, const Count* mask) {
         for (std::size_t i = 0; i < sizeof(Count); ++i) {
@@ -202,7 +202,7 @@ private:
 
     std::uint64_t size_ = 0;
     std::vector<std::uint64_t> words_;     // a bit for each tick
-    GroupedCounts<std::uint8_t> by_word_;  // ticks in each word,
+    GroupedCounts<std::uint8_t> by_word_;  // the number of ticks in each word,
     GroupedCounts<std::uint16_t> by_2_4_words_;
     GroupedCounts<std::uint16_t> by_2_8_words_;
     GroupedCounts<std::uint32_t> by_2_12_words_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The time of touches of data, by which D1 and the replay can be compared although D1 is ahead. Each word of the trace
-// is a tick; a word that touches several lines one after the other is several ticks, which D1 notes. So the replay
-// knows the time at every record. A call or loop whose entry time it has noted began before the last touch of a line if
-// and only if that time is less than DataMiss::last_touch.
+// The time of touches of data, which relates D1 and the replay although D1 is ahead. Each word of the trace is a tick;
+// a word that touches several lines one after the other is several ticks, which D1 notes. Thus, the replay knows the
+// time at every record. A call or loop whose entry time it noted began before the last touch of a line if and only if
+// that time is less than DataMiss::last_touch.
 //
-// As times have 32 bits, they are renumbered now and then, between chunks: D1 says so in the chunk, and all times that
-// are kept elsewhere must then be renumbered. The times in the chunk, also of its misses, are the new ones.
+// As times have 32 bits, they are renumbered now and then, between chunks. D1 says so in the chunk, and all times that
+// are kept elsewhere must then be renumbered. The times in the chunk, including those of its misses, are the new ones.
 
 #pragma once
 
@@ -23,7 +23,7 @@ namespace bd {
 
 // What D1 notes about the times in a chunk.
 struct TouchTimes {
-    // From behind the word at `position` on, the chunk has had this many more ticks than words.
+    // Behind the word at `position`, the chunk has had this many more ticks than words.
     struct More {
         std::uint32_t position;
         std::uint32_t ticks;

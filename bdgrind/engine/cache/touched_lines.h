@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Why lines miss LL: it is asked on misses of L1 only, so that each touch may have a time of its own and all lines keep
-// theirs, those in LL, too. As long as there are no more lines than LL has room for, what misses again is a conflict,
-// and nothing has to be counted.
+// The causes of misses of LL, or of L2. As only misses of L1 are looked up there, each touch has its own time, and all
+// lines keep theirs, including those in the cache. As long as no more lines were touched than the cache has room for, a
+// line that misses again is a conflict, and nothing needs to be counted.
 
 #pragma once
 
@@ -22,11 +22,11 @@ namespace bd {
 
 class TouchedLines {
 public:
-    // `cache_lines`: that there is room for.
+    // `cache_lines`: the number of lines that the cache has room for.
     TouchedLines(std::uint32_t cache_lines, ReuseRules rules)
         : cache_lines_(cache_lines), rules_(rules), last_time_(last_time_uncounted()), ticks_(0) {}
 
-    // Touches `line`. Why it misses, if it does.
+    // Touches `line`. Returns the cause of its miss, if it misses.
     Cause touch(LineNumber line, bool misses) {
         if (__builtin_expect(clock_ >= last_time_, 0)) renumber();
         TouchTime& time = times_[line];
@@ -48,7 +48,7 @@ public:
         return cause;
     }
 
-    // The cache is emptied.
+    // Notes that the cache is emptied.
     void clear() {
         times_.clear();
         lines_ = 0;
@@ -57,7 +57,7 @@ public:
         last_time_ = last_time_uncounted();
     }
 
-    // Asks the host's memory for what touch() reads first, and then, once that has come, for the rest.
+    // Prefetch, on the host, what touch() reads first; and then, once that has come, the rest.
     [[gnu::always_inline]] void host_prefetch(LineNumber line) const { times_.host_prefetch(line); }
     [[gnu::always_inline]] void host_prefetch_tick(LineNumber line) {
         if (!counts_) return;
@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    // Times are but compared until they are counted, so they need not be counted anew as often.
+    // Until times are counted, they are only compared, so they need not be renumbered as often.
     std::uint64_t last_time_uncounted() const {
         return std::min(rules_.last_time(0) * 1024, std::uint64_t{ReuseRules::kMostTimes});
     }
@@ -93,7 +93,7 @@ private:
         ticks_.clear(last_time_);
         for (std::uint64_t time = 1; time <= clock_; ++time) ticks_.insert(time);
     }
-    // From 1 on.
+    // Renumbers the times from 1 on, in their order.
     void number_by_order() {
         std::vector<std::pair<TouchTime, TouchTime*>> all;
         all.reserve(static_cast<std::size_t>(lines_));
@@ -107,10 +107,10 @@ private:
     ReuseRules rules_;
     std::uint64_t last_time_;
     std::uint64_t clock_ = 0;
-    std::uint64_t lines_ = 0;  // that have been touched
+    std::uint64_t lines_ = 0;  // how many have been touched
     bool counts_ = false;
     LineTable<TouchTime> times_;
-    TickSet ticks_;  // the same, once it counts
+    TickSet ticks_;  // the same times, if counts_
 };
 
 }  // namespace bd

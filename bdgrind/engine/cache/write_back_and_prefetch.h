@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a Hierarchy keeps for --simulate-wb and --simulate-hwpref, besides its caches: which lines differ from memory,
-// and the streams to be prefetched. Hierarchies without either have none.
+// The data of a Hierarchy for --simulate-wb and --simulate-hwpref, besides its caches: the dirty lines, and the streams
+// to be prefetched. Hierarchies without either option do not have it.
 
 #pragma once
 
@@ -25,16 +25,16 @@ struct WriteBackAndPrefetch {
           ll_dirty(write_back ? static_cast<std::size_t>(caches.ll.lines()) : 0),
           streams(caches.ll.line_bits()) {}
 
-    // LL has been emptied. What comes there next is clean, whatever it replaces.
+    // Notes that LL was emptied. Lines that are loaded next are clean, whatever they replace.
     void clear() { streams.clear(); }
 
     const bool write_back;
     const bool prefetch;
-    // Of the lines in LL, by their index: whether they were written to, which memory does not know yet.
+    // By the index of a line in LL: whether it was written to, and not written back to memory yet.
     ZeroedArray<bool> ll_dirty;
     StreamPrefetcher streams;
 
-    bool evicted_dirty = false;  // the line that came into LL last
+    bool evicted_dirty = false;  // whether the line that was loaded into LL last evicted a dirty one
 };
 
 struct NoWriteBackAndPrefetch {
