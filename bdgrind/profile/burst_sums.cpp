@@ -98,12 +98,13 @@ void BurstSums::count(const Engine& engine) {
     }
 }
 
-void BurstSums::add(const Engine& engine, std::uint64_t blocks) {
-    if (blocks == 0) return;
+void BurstSums::add(const Engine& engine, const RunLength& length) {
+    if (length.blocks == 0) return;
     note_rows(engine);
     count(engine);
-    const auto n = static_cast<double>(blocks);
-    const double more_blocks = n - last_blocks_;
+    const double more_blocks = static_cast<double>(length.blocks) - static_cast<double>(last_length_.blocks);
+    const double more_instructions =
+        static_cast<double>(length.instructions) - static_cast<double>(last_length_.instructions);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         bool any = false;
         for (std::size_t at = i * width_; at < (i + 1) * width_; ++at) {
@@ -113,9 +114,10 @@ void BurstSums::add(const Engine& engine, std::uint64_t blocks) {
             any = any || c != 0;
             if (bursts_ != 0) {
                 const double more = c - last_[at];
+                const double longer = goes_by_instructions(at % width_) ? more_instructions : more_blocks;
                 squares_[at] += more * more;
-                products_[at] += more * more_blocks;
-                const double deviation = more - ratio(at) * more_blocks;
+                products_[at] += more * longer;
+                const double deviation = more - ratio(at) * longer;
                 fourths_[at] += deviation * deviation * deviation * deviation;
             }
             last_[at] = c;
@@ -123,17 +125,20 @@ void BurstSums::add(const Engine& engine, std::uint64_t blocks) {
         }
         if (any) ++rows_[i].bursts;
     }
-    if (bursts_ != 0) squared_blocks_ += more_blocks * more_blocks;
-    last_blocks_ = n;
+    if (bursts_ != 0) {
+        squared_blocks_ += more_blocks * more_blocks;
+        squared_instructions_ += more_instructions * more_instructions;
+    }
+    last_length_ = length;
     ++bursts_;
-    blocks_ += blocks;
+    length_ = length_ + length;
     before_ = counted_;
 }
 
-void BurstSums::add_start(const Engine& engine, std::uint64_t blocks) {
+void BurstSums::add_start(const Engine& engine, const RunLength& length) {
     note_rows(engine);
     count(engine);
-    start_blocks_ = blocks;
+    start_length_ = length;
     start_ = before_ = counted_;
     for (std::size_t event = 0; event < width_; ++event) {
         most_[event] = static_cast<double>(static_cast<std::int64_t>(counted_[event]));
@@ -142,20 +147,26 @@ void BurstSums::add_start(const Engine& engine, std::uint64_t blocks) {
 
 double BurstSums::ratio(std::size_t at) const {
     const std::uint64_t count = before_[at] - (at < start_.size() ? start_[at] : 0);
-    return static_cast<double>(static_cast<std::int64_t>(count)) / static_cast<double>(blocks_);
+    return static_cast<double>(static_cast<std::int64_t>(count)) / amount(length_, at % width_);
 }
 
-BurstSums::Spread BurstSums::spread(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
+double BurstSums::scale(std::size_t event, const RunLength& all) const {
+    const double counted = amount(length_, event);
+    return counted == 0 ? 0 : amount(all - start_length_, event) / counted;
+}
+
+BurstSums::Spread BurstSums::spread(std::size_t index, std::size_t event, const RunLength& whole) const {
     if (bursts_ < 2) return {};
     const std::size_t at = index * width_ + event;
-    const double per_block = ratio(at);
-    const double deviations = squares_[at] - 2 * per_block * products_[at] + per_block * per_block * squared_blocks_;
+    const double per_unit = ratio(at);
+    const double squared_lengths = goes_by_instructions(event) ? squared_instructions_ : squared_blocks_;
+    const double deviations = squares_[at] - 2 * per_unit * products_[at] + per_unit * per_unit * squared_lengths;
     const double bursts = bursts_;
-    const double all = static_cast<double>(all_blocks - start_blocks_);
-    const double missed = 1 - std::min(1.0, static_cast<double>(blocks_) / all);
-    const double factor = scale(all_blocks);
+    const double all = amount(whole - start_length_, event);
+    const double missed = 1 - std::min(1.0, amount(length_, event) / all);
+    const double factor = scale(event, whole);
     Spread spread;
-    spread.value = per_block * all;
+    spread.value = per_unit * all;
     spread.error = factor * root(bursts * std::max(deviations, 0.0) / (2 * (bursts - 1)) * missed);
     // That of a mean square of differences is 2 (n - 1)^2 / (3 n - 4), if all n bursts vary alike (von Neumann, The
     // Annals of Mathematical Statistics 12, 1941). Where a few make up most of it, it is fewer (Satterthwaite,
@@ -165,9 +176,9 @@ BurstSums::Spread BurstSums::spread(std::size_t index, std::size_t event, std::u
     return spread;
 }
 
-double BurstSums::half_width(std::size_t index, std::size_t event, std::uint64_t all_blocks) const {
-    if (bursts_ < 2 || blocks() >= all_blocks) return 0;
-    const Spread of = spread(index, event, all_blocks);
+double BurstSums::half_width(std::size_t index, std::size_t event, const RunLength& all) const {
+    if (bursts_ < 2 || blocks() >= all.blocks) return 0;
+    const Spread of = spread(index, event, all);
     const double width = quantile(of.freedom) * of.error;
     const double part = of.value > 0 ? width / of.value : 0;
     // The beginning of the series of e^part - 1.

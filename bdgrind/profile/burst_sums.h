@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What bursts of a sampled run have counted, one by one: from how they differ follows how far an estimate may be off.
-// Of each function (itself, and with its calls) and each line, and of the whole: of the counts c of bursts with n
-// blocks, and their differences dc and dn from one burst to the next, the sums of dc^2 and dc dn; and the largest c of
-// the whole. (The sum of c is in the engine's counts.)
+// Of each function (itself, and with its calls) and each line, and of the whole: of the counts c of bursts of length n,
+// and their differences dc and dn from one burst to the next, the sums of dc^2 and dc dn; and the largest c of the
+// whole. (The sum of c is in the engine's counts.)
 //
-// The start of the run counts as it is. The estimate of a cost in the N blocks behind it is N * sum(c) / sum(n), a
-// ratio. Each burst is drawn from a period of its own, so its variance is that of bursts within their periods, which
+// The start of the run counts as it is. The estimate of a cost in what is behind it, of length N, is
+// N * sum(c) / sum(n), a ratio. Lengths are in instructions for Ir, Dr and Dw, which instructions have in common; in
+// blocks for all else, as what misses has little to do with how many instructions a block has. Each burst is drawn from a period of its own, so its variance is that of bursts within their periods, which
 // the differences between neighbours show, and not that between phases of the program.
 
 #pragma once
@@ -22,6 +23,19 @@
 #include "engine/replay/engine.h"
 
 namespace bd {
+
+// Of a run, or of a part of it.
+struct RunLength {
+    std::uint64_t blocks = 0;
+    std::uint64_t instructions = 0;
+
+    RunLength operator+(const RunLength& other) const {
+        return {blocks + other.blocks, instructions + other.instructions};
+    }
+    RunLength operator-(const RunLength& other) const {
+        return {blocks - other.blocks, instructions - other.instructions};
+    }
+};
 
 class BurstSums {
 public:
@@ -39,24 +53,24 @@ public:
         row({Row::Kind::kTotal, nullptr, nullptr, 0});
     }
 
-    // A burst of so many blocks has ended. `engine` has been settled, and has counted nothing but all bursts so far.
-    void add(const Engine& engine, std::uint64_t blocks);
+    // A burst of that length has ended. `engine` has been settled, and has counted nothing but all bursts so far.
+    void add(const Engine& engine, const RunLength& length);
 
     // The same of the start, which is before all bursts.
-    void add_start(const Engine& engine, std::uint64_t blocks);
+    void add_start(const Engine& engine, const RunLength& length);
 
     // The engine has forgotten all of them.
     void clear() { *this = BurstSums(width_); }
 
     std::uint32_t bursts() const { return bursts_; }
     // That have counted, in bursts and in the start.
-    std::uint64_t blocks() const { return blocks_ + start_blocks_; }
-    std::uint64_t start_blocks() const { return start_blocks_; }
+    std::uint64_t blocks() const { return length_.blocks + start_length_.blocks; }
+    std::uint64_t start_blocks() const { return start_length_.blocks; }
 
-    // So many blocks have run in all: by how much the counts of bursts are multiplied. 0 without any burst.
-    double scale(std::uint64_t all_blocks) const {
-        return blocks_ == 0 ? 0 : static_cast<double>(all_blocks - start_blocks_) / static_cast<double>(blocks_);
-    }
+    // The whole run has that length: by how much the counts of bursts are multiplied, of an event or, where that goes
+    // by blocks, of calls and jumps. 0 without any burst.
+    double scale(std::size_t event, const RunLength& all) const;
+    double scale_of_blocks(const RunLength& all) const { return scale(kByBlocks, all); }
 
     // In the order in which they came up.
     std::span<const Row> rows() const { return rows_; }
@@ -66,17 +80,26 @@ public:
         double error = 0;    // its standard error
         double freedom = 1;  // degrees of freedom of that
     };
-    // Of an event of row number `index`, for so many blocks in all. Value and error are 0 with fewer than two bursts,
-    // of which nothing is known.
-    Spread spread(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
+    // Of an event of row number `index`, for a whole run of that length. Value and error are 0 with fewer than two
+    // bursts, of which nothing is known.
+    Spread spread(std::size_t index, std::size_t event, const RunLength& all) const;
 
     // By how much the estimate may be off, with 95 % certainty: Student's quantile times the error, upwards on a scale
     // of logarithms, as high costs are rarer than low ones; and as the program may have done nothing but this between
     // two bursts, for as long as one, what all code has cost in the costliest burst, or in the start. 0 with fewer than
     // two bursts.
-    double half_width(std::size_t index, std::size_t event, std::uint64_t all_blocks) const;
+    double half_width(std::size_t index, std::size_t event, const RunLength& all) const;
 
 private:
+    static constexpr std::size_t kByBlocks = ~std::size_t{0};  // stands for an event that goes by blocks
+    static bool goes_by_instructions(std::size_t event) {
+        return event == column(Event::kIr) || event == column(Event::kDr) || event == column(Event::kDw);
+    }
+    // In what the event goes by.
+    static double amount(const RunLength& length, std::size_t event) {
+        return static_cast<double>(goes_by_instructions(event) ? length.instructions : length.blocks);
+    }
+
     struct Key {
         Row::Kind kind;
         const Context* context;
@@ -92,7 +115,7 @@ private:
         }
     };
 
-    // The counts of all bursts so far, by their blocks.
+    // The counts of all bursts so far, by their length.
     double ratio(std::size_t at) const;
     std::uint32_t row(const Key& key);
     void note_rows(const Engine& engine);
@@ -101,10 +124,11 @@ private:
 
     std::size_t width_;
     std::uint32_t bursts_ = 0;
-    std::uint64_t blocks_ = 0;  // of bursts
-    std::uint64_t start_blocks_ = 0;
-    double last_blocks_ = 0;     // n of the latest burst
-    double squared_blocks_ = 0;  // the sum of dn^2
+    RunLength length_;  // of all bursts
+    RunLength start_length_;
+    RunLength last_length_;           // n of the latest burst
+    double squared_blocks_ = 0;       // the sum of dn^2
+    double squared_instructions_ = 0;
 
     std::vector<Row> rows_;
     boost::unordered_flat_map<Key, std::uint32_t, KeyHash> by_key_;

@@ -56,7 +56,7 @@ void CallgrindWriter::write(const RunDescription& run, const Profile& profile) {
     }
     for (const ThreadOrigin& origin : profile.thread_origins()) write_origin(origin);
     if (options_.hot_code) write_hot_code(profile);
-    if (is_sampled && options_.sample.sums->blocks() < options_.sample.blocks) write_intervals();
+    if (is_sampled && options_.sample.sums->blocks() < options_.sample.length.blocks) write_intervals();
     out_ << "\ntotals:";
     write_totals(profile.totals());
 }
@@ -171,7 +171,7 @@ void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow&
     }
     write_context("cfn=", *call.callee);
     const CallRow* const start = start_ != nullptr ? StartCounts::find(*start_, call) : nullptr;
-    out_ << "calls=" << estimate(call.calls, start != nullptr ? start->calls : 0) << ' ';
+    out_ << "calls=" << estimate_times(call.calls, start != nullptr ? start->calls : 0) << ' ';
     write_target(call.target);
     write_position(call.position);
     write_costs(function.costs(call), start != nullptr ? start_->costs(*start) : ConstCosts{});
@@ -181,9 +181,9 @@ void CallgrindWriter::write_call(const FunctionProfile& function, const CallRow&
 void CallgrindWriter::write_jump(const JumpRow& jump) {
     if (jump.target.file != file_) write_file("jfi=", *jump.target.file);
     const JumpRow* const start = start_ != nullptr ? StartCounts::find(*start_, jump) : nullptr;
-    const std::uint64_t followed = estimate(jump.followed, start != nullptr ? start->followed : 0);
+    const std::uint64_t followed = estimate_times(jump.followed, start != nullptr ? start->followed : 0);
     if (jump.conditional) {
-        out_ << "jcnd=" << followed << '/' << estimate(jump.executed, start != nullptr ? start->executed : 0) << ' ';
+        out_ << "jcnd=" << followed << '/' << estimate_times(jump.executed, start != nullptr ? start->executed : 0) << ' ';
     } else {
         out_ << "jump=" << followed << ' ';
     }
@@ -256,7 +256,7 @@ void CallgrindWriter::write_costs(ConstCosts costs, ConstCosts in_start) {
     if (options_.sample.sums == nullptr) return write_counts(costs);
     estimates_.resize(costs.size());
     for (std::size_t i = 0; i < costs.size(); ++i) {
-        estimates_[i] = estimate(costs[i], in_start.empty() ? 0 : in_start[i]);
+        estimates_[i] = options_.sample.estimate(i, costs[i], in_start.empty() ? 0 : in_start[i]);
     }
     write_counts(estimates_);
 }
@@ -268,9 +268,9 @@ void CallgrindWriter::write_self_costs(ConstCosts costs, ConstCosts in_start) {
     estimates_.resize(costs.size());
     for (std::size_t i = 0; i < costs.size(); ++i) {
         const std::uint64_t in_start_only = in_start.empty() ? 0 : in_start[i];
-        const std::uint64_t before = estimate(counted_[i], 0);
+        const std::uint64_t before = options_.sample.estimate(i, counted_[i], 0);
         counted_[i] += costs[i] - in_start_only;
-        estimates_[i] = in_start_only + estimate(counted_[i], 0) - before;
+        estimates_[i] = in_start_only + options_.sample.estimate(i, counted_[i], 0) - before;
     }
     write_counts(estimates_);
 }
@@ -337,7 +337,7 @@ void CallgrindWriter::write_intervals() {
         for (std::size_t event = 0; event < events_.events.width(); ++event) {
             if (!events_.has(event)) continue;
             // Not where it is but the rounding of what it is computed from.
-            out_ << ' ' << static_cast<std::uint64_t>(sums.half_width(i, event, options_.sample.blocks) + 0.999);
+            out_ << ' ' << static_cast<std::uint64_t>(sums.half_width(i, event, options_.sample.length) + 0.999);
         }
         out_ << '\n';
     }

@@ -62,8 +62,8 @@ private:
     // Of `in_start`, which may be empty, the start of a sampled run has counted a part.
     void write_costs(ConstCosts costs, ConstCosts in_start);
     void write_self_costs(ConstCosts costs, ConstCosts in_start);
-    std::uint64_t estimate(std::uint64_t count, std::uint64_t in_start) const {
-        return options_.sample.estimate(count, in_start);
+    std::uint64_t estimate_times(std::uint64_t count, std::uint64_t in_start) const {
+        return options_.sample.estimate_times(count, in_start);
     }
     // Null if it has none of that.
     const FunctionProfile* in_start(const Context& context, PositionKinds kinds) const;

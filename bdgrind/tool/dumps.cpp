@@ -258,7 +258,7 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
         const BurstRules& rules = sampler_->rules();
         sampled << "Sample: bursts of " << rules.length << " blocks in " << rules.period << ", seed " << rules.seed
                 << ", margins of " << rules.margin() << "; counted " << sample.sums->blocks() << " of "
-                << sample.blocks << " blocks, in " << sample.sums->bursts() << " bursts and the first "
+                << sample.length.blocks << " blocks, in " << sample.sums->bursts() << " bursts and the first "
                 << sample.sums->start_blocks();
         run.descriptions.push_back(sampled.view());
     }
@@ -292,7 +292,7 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     note_place(place, part.is_last || options.combine_dumps);
     for (std::size_t i = 0; i < totals_.size(); ++i) {
         const std::uint64_t in_start = sample.start != nullptr ? sample.start->totals()[i] : 0;
-        totals_[i] += sample.estimate(profile.totals()[i], in_start);
+        totals_[i] += sample.estimate(i, profile.totals()[i], in_start);
     }
     if (tree_file_ != nullptr) add(other_paths_, costs_of_other_paths(engine_, thread));
     return true;

@@ -22,10 +22,10 @@ void Sampler::before_code(ThreadId thread) {
     calls_.trace(thread);
 }
 
-void Sampler::after_code(std::uint64_t blocks) {
-    blocks_ = blocks;
+void Sampler::after_code(const RunLength& run) {
+    run_ = run;
     if (has_ended_) return;
-    while (schedule_.go_on(blocks)) enter(schedule_.phase());
+    while (schedule_.go_on(run.blocks)) enter(schedule_.phase());
 }
 
 void Sampler::enter(Phase phase) {
@@ -45,11 +45,11 @@ void Sampler::enter(Phase phase) {
             return;
         case Phase::kCounting:
             mark_trace(Marker::kCollect, 1);
-            counts_from_ = blocks_;
+            counts_from_ = run_;
             return;
         case Phase::kCooling:
             mark_trace(Marker::kCollect, 0);
-            counted_ = blocks_ - counts_from_;
+            counted_ = run_ - counts_from_;
             return;
         case Phase::kUnobserved:
             observes_ = false;
@@ -61,19 +61,19 @@ void Sampler::enter(Phase phase) {
 }
 
 void Sampler::note_counts() {
-    const std::uint64_t blocks = std::exchange(counted_, 0);
+    const RunLength length = std::exchange(counted_, {});
     if (std::exchange(is_start_, false)) {
         start_ = std::make_unique<StartCounts>(engine_, kinds_);
-        sums_.add_start(engine_, blocks);
+        sums_.add_start(engine_, length);
     } else {
-        sums_.add(engine_, blocks);
+        sums_.add(engine_, length);
     }
 }
 
 void Sampler::end() {
     if (std::exchange(has_ended_, true)) return;
     const Phase phase = schedule_.phase();
-    if (phase == Phase::kStart || phase == Phase::kCounting) counted_ = blocks_ - counts_from_;
+    if (phase == Phase::kStart || phase == Phase::kCounting) counted_ = run_ - counts_from_;
 }
 
 void Sampler::note_last_burst() {
@@ -84,9 +84,9 @@ void Sampler::note_last_burst() {
 void Sampler::start_in_child() {
     sums_.clear();
     start_.reset();
-    counted_ = 0;
-    counts_from_ = blocks_;
-    blocks_before_ = blocks_;
+    counted_ = {};
+    counts_from_ = run_;
+    run_before_ = run_;
 }
 
 }  // namespace bd

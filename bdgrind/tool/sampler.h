@@ -33,8 +33,8 @@ public:
 
     // A thread's code is about to run.
     void before_code(ThreadId thread);
-    // It no longer does; so many blocks have run since the program's start.
-    void after_code(std::uint64_t blocks);
+    // It no longer does; that much has run since the program's start.
+    void after_code(const RunLength& run);
 
     // No more is observed, from here on, or before the engine finishes.
     void end();
@@ -46,7 +46,7 @@ public:
 
     const BurstRules& rules() const { return rules_; }
     // What a profile of this process is an estimate from.
-    RunSample sample() const { return {&sums_, start_.get(), blocks_ - blocks_before_}; }
+    RunSample sample() const { return {&sums_, start_.get(), run_ - run_before_}; }
 
 private:
     void enter(BurstSchedule::Phase phase);
@@ -62,10 +62,10 @@ private:
     BurstSums sums_;
     std::unique_ptr<StartCounts> start_;  // null: there is no start, or it has not ended
     bool is_start_ = true;                // that is observed, or has been and is not in the sums yet
-    std::uint64_t blocks_ = 0;
-    std::uint64_t blocks_before_ = 0;  // of the parent
-    std::uint64_t counts_from_ = 0;    // blocks_, when it began
-    std::uint64_t counted_ = 0;        // blocks of this burst, or of the start, that have counted
+    RunLength run_;
+    RunLength run_before_;   // of the parent
+    RunLength counts_from_;  // run_, when it began
+    RunLength counted_;      // what of this burst, or of the start, has counted
     bool observes_ = true;
     bool has_ended_ = false;
     std::vector<bool> knows_calls_;  // by thread, in this burst

@@ -61,8 +61,8 @@ void say_how_much_is_sampled(const Sampler& sampler) {
     const BurstSums& sums = *sample.sums;
     VG_(umsg)("\n");
     VG_(umsg)("Estimates from %u bursts and the first blocks: %llu of %llu blocks were counted.\n", sums.bursts(),
-              static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.blocks));
-    if (sums.bursts() >= kFewBursts || sums.blocks() >= sample.blocks) return;
+              static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.length.blocks));
+    if (sums.bursts() >= kFewBursts || sums.blocks() >= sample.length.blocks) return;
     VG_(umsg)("%s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
               sums.bursts() == 0 ? "Only the start of the program was counted"
                                  : "These are too few bursts to say how good the estimates are");
@@ -161,7 +161,8 @@ Session::Session()
 }
 
 IRSB* Session::instrument(IRSB* block, const VexGuestLayout& layout, IRType word_type) {
-    return instruments_ ? instrumenter_.instrument(block, layout, word_type) : block;
+    IRSB* const observed = instruments_ ? instrumenter_.instrument(block, layout, word_type) : block;
+    return sampler_ != nullptr ? count_instructions(*observed) : observed;
 }
 
 // What the program or the user asks for in mid-run would make bursts something else than a sample.

@@ -16,6 +16,7 @@
 #include "engine/sharing/virtual_order.h"
 #include "tool/dumps.h"
 #include "tool/function_options.h"
+#include "tool/instruction_count.h"
 #include "tool/instrument.h"
 #include "tool/options.h"
 #include "tool/sampler.h"
@@ -51,7 +52,7 @@ public:
         if (sampler_ != nullptr) sampler_->before_code(thread);
     }
     void after_code(std::uint64_t blocks) {
-        if (sampler_ != nullptr) sampler_->after_code(blocks);
+        if (sampler_ != nullptr) sampler_->after_code({blocks, instructions_run});
     }
     // Observes no more if memory is about to end. To be called now and then, while no code runs.
     void check_memory();
@@ -79,7 +80,7 @@ private:
     void serve(const Request& request);
     void observe(bool on);
     // Of this process and, as it has been forked, its parent.
-    std::uint64_t blocks_run() const { return sampler_ != nullptr ? sampler_->sample().blocks : engine_.blocks_run(); }
+    std::uint64_t blocks_run() const { return sampler_ != nullptr ? sampler_->sample().length.blocks : engine_.blocks_run(); }
     bool samples_itself();
 
     std::string_view geometry_source_;

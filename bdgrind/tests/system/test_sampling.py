@@ -66,6 +66,14 @@ def test_all_blocks_are_known_without_being_observed(tmp_path: Path) -> None:
     assert all_blocks == pytest.approx(int(ended[1]), rel=0.005)
 
 
+def test_all_instructions_are_known_without_being_observed(tmp_path: Path) -> None:
+    """But for those of a block that a fault or a signal interrupts."""
+    exact = sampled(tmp_path, name="exact").profile.totals["Ir"]
+    for seed in (1, 2, 3):
+        run = sampled(tmp_path, f"{BURSTS},{seed}", name=f"seed{seed}")
+        assert run.profile.totals["Ir"] == pytest.approx(exact, rel=1e-5)
+
+
 def test_calls_that_were_open_have_inclusive_costs(tmp_path: Path) -> None:
     """main and rounds() are entered once, before most bursts; what is below them is their cost all the same."""
     run = sampled(tmp_path, BURSTS)

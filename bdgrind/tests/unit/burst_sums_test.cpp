@@ -19,6 +19,11 @@ using test::Trace;
 using enum JumpKind;
 using Kind = BurstSums::Row::Kind;
 
+// Where instructions are as many as blocks, so that all events go by the same.
+constexpr RunLength both(std::uint64_t length) {
+    return {length, length};
+}
+
 // A program of main and f, of which f is called another number of times in each burst. Ir, Dr and Dw only.
 class BurstSumsTest : public testing::Test {
 protected:
@@ -38,7 +43,7 @@ protected:
 
     void run_burst(unsigned calls, std::uint64_t blocks) {
         run(calls);
-        sums_.add(engine_, blocks);
+        sums_.add(engine_, both(blocks));
     }
 
     std::size_t row(Kind kind, const Function* function, std::uint32_t line = 0) const {
@@ -98,7 +103,7 @@ TEST_F(BurstSumsTest, ErrorsAreThoseOfARatio) {
     const std::size_t ir = column(Event::kIr);
     const auto expect = [&](std::size_t row, std::size_t event, const std::vector<double>& counts, double factor) {
         const double expected = factor * error(counts, blocks, kAll);
-        EXPECT_NEAR(sums_.spread(row, event, kAll).error, expected, expected * 1e-9);
+        EXPECT_NEAR(sums_.spread(row, event, both(kAll)).error, expected, expected * 1e-9);
     };
     expect(row(Kind::kSelf, &f_), ir, of_f, 1);
     expect(row(Kind::kInclusive, &f_), ir, of_f, 1);
@@ -116,9 +121,9 @@ TEST_F(BurstSumsTest, ErrorsAreThoseOfARatio) {
 
 TEST_F(BurstSumsTest, EqualBurstsHaveNoError) {
     for (int i = 0; i < 4; ++i) run_burst(5, 11);
-    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), 1000).error, 0);
+    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), both(1000)).error, 0);
     // The program may have run one more that is like them, unseen.
-    EXPECT_EQ(sums_.half_width(row(Kind::kTotal, nullptr), column(Event::kIr), 1000), 3 * 5 + 2 * 6);
+    EXPECT_EQ(sums_.half_width(row(Kind::kTotal, nullptr), column(Event::kIr), both(1000)), 3 * 5 + 2 * 6);
 }
 
 // Four differences of bursts are as good as 2 * 16 / 11 = 2.9 free ones: two, to be on the safe side. That one of them
@@ -127,11 +132,11 @@ TEST_F(BurstSumsTest, IntervalsAreThoseOfStudent) {
     for (const unsigned calls : {3, 9, 4, 0, 30}) run_burst(calls, 10);
     const std::size_t index = row(Kind::kSelf, &f_);
     const std::size_t ir = column(Event::kIr);
-    const double width = 4.303 * sums_.spread(index, ir, 1000).error;
+    const double width = 4.303 * sums_.spread(index, ir, both(1000)).error;
     const double part = width / (138 * 1000 / 50.0);
     // The costliest burst, with main.
     const double expected = width * (1 + part / 2 + part * part / 6) + 90 + 62;
-    EXPECT_NEAR(sums_.half_width(index, ir, 1000), expected, 1e-6);
+    EXPECT_NEAR(sums_.half_width(index, ir, both(1000)), expected, 1e-6);
 }
 
 // What a phase of the program costs more than another does not count, but where they meet.
@@ -140,31 +145,31 @@ TEST_F(BurstSumsTest, PhasesDoNotMakeErrorsLarge) {
     for (int i = 0; i < 10; ++i) run_burst(15, 10);
     // One difference of 30 in 19: the variance of a sum of 20 is 20 * 30^2 / 38.
     const double expected = 5 * std::sqrt(20 * 900 / 38.0 * 0.8);
-    EXPECT_NEAR(sums_.spread(row(Kind::kSelf, &f_), column(Event::kIr), 1000).error, expected, 1e-6);
+    EXPECT_NEAR(sums_.spread(row(Kind::kSelf, &f_), column(Event::kIr), both(1000)).error, expected, 1e-6);
 }
 
 TEST_F(BurstSumsTest, TheStartIsNoBurstAndCountsOnce) {
     run(40);
-    sums_.add_start(engine_, 30);
+    sums_.add_start(engine_, both(30));
     const StartCounts start(engine_, test::kLines);
     for (const unsigned calls : {3, 9, 4}) run_burst(calls, 10);
     EXPECT_EQ(sums_.bursts(), 3u);
     EXPECT_EQ(sums_.blocks(), 60u);
     EXPECT_EQ(sums_.start_blocks(), 30u);
-    EXPECT_EQ(sums_.scale(630), 20);
     const std::size_t index = row(Kind::kSelf, &f_);
     const std::size_t ir = column(Event::kIr);
+    EXPECT_EQ(sums_.scale(ir, both(630)), 20);
     const double expected = error({9, 27, 12}, {10, 10, 10}, 600);
-    EXPECT_NEAR(sums_.spread(index, ir, 630).error, expected, expected * 1e-9);
+    EXPECT_NEAR(sums_.spread(index, ir, both(630)).error, expected, expected * 1e-9);
     // Two differences are as good as 1.6. No burst has cost as much as the start: 120 in f, and 82 in main.
     const double width = 12.706 * expected;
     const double part = width / (48 * 20);
-    EXPECT_NEAR(sums_.half_width(index, ir, 630), width * (1 + part / 2 + part * part / 6) + 202, 1e-6);
+    EXPECT_NEAR(sums_.half_width(index, ir, both(630)), width * (1 + part / 2 + part * part / 6) + 202, 1e-6);
 
     // f: 40 calls and 20 times 16; main: 41 and 20 times 19 rounds of one instruction in each of its lines.
     const std::string text = test::write(
         engine_,
-        {.compress_strings = false, .compress_positions = false, .hot_code = true, .sample = {&sums_, &start, 630}},
+        {.compress_strings = false, .compress_positions = false, .hot_code = true, .sample = {&sums_, &start, both(630)}},
         test::kLines);
     EXPECT_NE(text.find("\nfn=f\n5 360\n6 720 360\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\nfn=main\n10 421\n11 421\ncfi=f.c\ncfn=f\ncalls=360 5\n11 1080 360\n"), std::string::npos)
@@ -175,9 +180,9 @@ TEST_F(BurstSumsTest, TheStartIsNoBurstAndCountsOnce) {
 
 TEST_F(BurstSumsTest, ARunThatIsAllStartIsExact) {
     run(40);
-    sums_.add_start(engine_, 30);
+    sums_.add_start(engine_, both(30));
     const StartCounts start(engine_, test::kLines);
-    const std::string text = test::write(engine_, {.sample = {&sums_, &start, 30}}, test::kLines);
+    const std::string text = test::write(engine_, {.sample = {&sums_, &start, both(30)}}, test::kLines);
     EXPECT_NE(text.find("\ntotals: 202 40\n"), std::string::npos) << text;
     EXPECT_EQ(text.find("intervals"), std::string::npos) << text;
 }
@@ -185,16 +190,64 @@ TEST_F(BurstSumsTest, ARunThatIsAllStartIsExact) {
 TEST_F(BurstSumsTest, WhatHasAllBeenCountedHasNoError) {
     run_burst(5, 11);
     run_burst(9, 19);
-    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), 30).error, 0);
-    EXPECT_GT(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), 31).error, 0);
+    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), both(30)).error, 0);
+    EXPECT_GT(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), both(31)).error, 0);
 }
 
 TEST_F(BurstSumsTest, OneBurstSaysNothing) {
     run_burst(5, 11);
-    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), 1000).error, 0);
+    EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), both(1000)).error, 0);
     sums_.clear();
     EXPECT_EQ(sums_.bursts(), 0u);
-    EXPECT_EQ(sums_.scale(1000), 0);
+    EXPECT_EQ(sums_.scale(column(Event::kIr), both(1000)), 0);
+}
+
+// Bursts of as many blocks have more and fewer instructions. Instructions and reads go by these.
+TEST_F(BurstSumsTest, InstructionsGoByInstructions) {
+    const std::vector<double> calls{3, 9, 4, 0, 30};
+    std::vector<double> instructions;
+    std::vector<double> reads;
+    for (const double count : calls) {
+        run(static_cast<unsigned>(count));
+        instructions.push_back(5 * count + 2);
+        reads.push_back(count);
+        sums_.add(engine_, {10, static_cast<std::uint64_t>(instructions.back())});
+    }
+    const RunLength all{1000, 7000};
+    const std::size_t total = row(Kind::kTotal, nullptr);
+    const BurstSums::Spread ir = sums_.spread(total, column(Event::kIr), all);
+    EXPECT_NEAR(ir.value, 7000, 1e-9);
+    EXPECT_NEAR(ir.error, 0, 1e-3);
+    const BurstSums::Spread dr = sums_.spread(total, column(Event::kDr), all);
+    EXPECT_NEAR(dr.value, 7000.0 * 46 / 240, 1e-9);
+    const double expected = error(reads, instructions, 7000);
+    EXPECT_NEAR(dr.error, expected, expected * 1e-6);
+    EXPECT_DOUBLE_EQ(sums_.scale(column(Event::kDw), all), 7000.0 / 240);
+    EXPECT_EQ(sums_.scale(column(Event::kD1mr), all), 20);
+    EXPECT_EQ(sums_.scale_of_blocks(all), 20);
+}
+
+// What misses goes by blocks, whatever instructions there are.
+TEST_F(BurstSumsTest, MissesGoByBlocks) {
+    Engine engine{{.caches = {{4096, 1, 64}, {4096, 1, 64}, {4096, 1, 64}}}};
+    BurstSums sums(engine.events().width());
+    const std::vector<double> misses{3, 9, 4, 1, 30};
+    const std::vector<double> blocks{10, 20, 8, 3, 64};
+    for (std::size_t i = 0; i < misses.size(); ++i) {
+        Trace trace;
+        trace.collect(true).thread(1);
+        for (unsigned line = 0; line < misses[i]; ++line) {
+            trace.run(calls_, 1000).run(in_f_, 992, {0x10000 + line * 64});
+        }
+        trace.run(calls_, 1000).collect(false);
+        trace.mark(Marker::kStop);
+        engine.replay_whole(trace.all());
+        engine.settle();
+        sums.add(engine, {static_cast<std::uint64_t>(blocks[i]), 100 - i});
+    }
+    const double expected = error(misses, blocks, 1000);
+    EXPECT_NEAR(sums.spread(0, column(Event::kD1mr), {1000, 5}).error, expected, expected * 1e-9);
+    EXPECT_NEAR(sums.spread(0, column(Event::kD1mr), {1000, 5}).value, 47 * 1000 / 105.0, 1e-9);
 }
 
 // Of 11 2/3 and 23 1/3, which are 12 and 23 if they are rounded alone, and 14 twice. All together are 63.
@@ -202,7 +255,7 @@ TEST_F(BurstSumsTest, WrittenSelfCostsAddUpToTheWrittenTotal) {
     run_burst(5, 30);
     run_burst(5, 30);
     const std::string text =
-        test::write(engine_, {.compress_strings = false, .compress_positions = false, .sample = {&sums_, nullptr, 70}},
+        test::write(engine_, {.compress_strings = false, .compress_positions = false, .sample = {&sums_, nullptr, both(70)}},
                     test::kLines);
     // main: 24 instructions, f: 30; in all 54 * 70 / 60 = 63.
     EXPECT_NE(text.find("\nfn=f\n5 12\n6 23 12\n"), std::string::npos) << text;
