@@ -7,8 +7,9 @@
 //
 // The start of the run counts as it is. The estimate of a cost in what is behind it, of length N, is
 // N * sum(c) / sum(n), a ratio. Lengths are in instructions for Ir, Dr and Dw, which instructions have in common; in
-// blocks for all else, as what misses has little to do with how many instructions a block has. Each burst is drawn from a period of its own, so its variance is that of bursts within their periods, which
-// the differences between neighbours show, and not that between phases of the program.
+// blocks for all else, as what misses has little to do with how many instructions a block has. Each burst is drawn from
+// a period of its own, so its variance is that of bursts within their periods, which the differences between neighbours
+// show, and not that between phases of the program.
 
 #pragma once
 
@@ -126,8 +127,8 @@ private:
     std::uint32_t bursts_ = 0;
     RunLength length_;  // of all bursts
     RunLength start_length_;
-    RunLength last_length_;           // n of the latest burst
-    double squared_blocks_ = 0;       // the sum of dn^2
+    RunLength last_length_;      // n of the latest burst
+    double squared_blocks_ = 0;  // the sum of dn^2
     double squared_instructions_ = 0;
 
     std::vector<Row> rows_;

@@ -183,7 +183,8 @@ void CallgrindWriter::write_jump(const JumpRow& jump) {
     const JumpRow* const start = start_ != nullptr ? StartCounts::find(*start_, jump) : nullptr;
     const std::uint64_t followed = estimate_times(jump.followed, start != nullptr ? start->followed : 0);
     if (jump.conditional) {
-        out_ << "jcnd=" << followed << '/' << estimate_times(jump.executed, start != nullptr ? start->executed : 0) << ' ';
+        out_ << "jcnd=" << followed << '/' << estimate_times(jump.executed, start != nullptr ? start->executed : 0)
+             << ' ';
     } else {
         out_ << "jump=" << followed << ' ';
     }

@@ -21,8 +21,8 @@ void add_count(IRSB* block, unsigned instructions) {
     if (instructions == 0) return;
     IRExpr* const place = mkIRExpr_HWord(reinterpret_cast<HWord>(&instructions_run));
     const IRTemp before = assign(block, IRExpr_Load(Iend_LE, Ity_I64, place));
-    const IRTemp sum = assign(
-        block, IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(before), IRExpr_Const(IRConst_U64(instructions))));
+    const IRTemp sum =
+        assign(block, IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(before), IRExpr_Const(IRConst_U64(instructions))));
     addStmtToIRSB(block, IRStmt_Store(Iend_LE, place, IRExpr_RdTmp(sum)));
 }
 

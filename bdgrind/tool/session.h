@@ -80,7 +80,9 @@ private:
     void serve(const Request& request);
     void observe(bool on);
     // Of this process and, as it has been forked, its parent.
-    std::uint64_t blocks_run() const { return sampler_ != nullptr ? sampler_->sample().length.blocks : engine_.blocks_run(); }
+    std::uint64_t blocks_run() const {
+        return sampler_ != nullptr ? sampler_->sample().length.blocks : engine_.blocks_run();
+    }
     bool samples_itself();
 
     std::string_view geometry_source_;

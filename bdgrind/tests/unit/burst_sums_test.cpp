@@ -167,10 +167,12 @@ TEST_F(BurstSumsTest, TheStartIsNoBurstAndCountsOnce) {
     EXPECT_NEAR(sums_.half_width(index, ir, both(630)), width * (1 + part / 2 + part * part / 6) + 202, 1e-6);
 
     // f: 40 calls and 20 times 16; main: 41 and 20 times 19 rounds of one instruction in each of its lines.
-    const std::string text = test::write(
-        engine_,
-        {.compress_strings = false, .compress_positions = false, .hot_code = true, .sample = {&sums_, &start, both(630)}},
-        test::kLines);
+    const std::string text = test::write(engine_,
+                                         {.compress_strings = false,
+                                          .compress_positions = false,
+                                          .hot_code = true,
+                                          .sample = {&sums_, &start, both(630)}},
+                                         test::kLines);
     EXPECT_NE(text.find("\nfn=f\n5 360\n6 720 360\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\nfn=main\n10 421\n11 421\ncfi=f.c\ncfn=f\ncalls=360 5\n11 1080 360\n"), std::string::npos)
         << text;
@@ -254,9 +256,9 @@ TEST_F(BurstSumsTest, MissesGoByBlocks) {
 TEST_F(BurstSumsTest, WrittenSelfCostsAddUpToTheWrittenTotal) {
     run_burst(5, 30);
     run_burst(5, 30);
-    const std::string text =
-        test::write(engine_, {.compress_strings = false, .compress_positions = false, .sample = {&sums_, nullptr, both(70)}},
-                    test::kLines);
+    const std::string text = test::write(
+        engine_, {.compress_strings = false, .compress_positions = false, .sample = {&sums_, nullptr, both(70)}},
+        test::kLines);
     // main: 24 instructions, f: 30; in all 54 * 70 / 60 = 63.
     EXPECT_NE(text.find("\nfn=f\n5 12\n6 23 12\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\nfn=main\n10 14\n11 14\ncfi=f.c\ncfn=f\ncalls=12 5\n11 35 12\n"), std::string::npos) << text;
