@@ -28,7 +28,7 @@ export interface Around {
     rests: readonly Rest[];
 }
 
-const sides = [["callees", 1], ["callers", -1]] as const;
+const sides = ["callees", "callers"] as const;
 
 // Whether a call leads to the right.
 export function leadsOn({ levels }: Pick<Around, "levels">, call: Call): boolean {
@@ -36,61 +36,70 @@ export function leadsOn({ levels }: Pick<Around, "levels">, call: Call): boolean
         && (call.costs !== null || levels.get(call.caller)! < levels.get(call.callee)!);
 }
 
-export function around(net: Net, centre: number, { levels: mostLevels, least, most }: Limits): Around {
-    const levels = new Map([[centre, 0]]);
-    const last: Record<Side, number[]> = { callers: [centre], callees: [centre] };
-    for (let level = 1; level <= mostLevels; ++level) {
-        for (const [side, sign] of sides) {
-            const heaviest = new Map<number, number>();
-            for (const item of last[side]) {
-                for (const call of net.of(item, side)) {
-                    const other = otherEnd(call, side);
-                    if (call.weight < least || levels.has(other)) continue;
-                    heaviest.set(other, Math.max(call.weight, heaviest.get(other) ?? 0));
-                }
-            }
-            last[side] = Array.from(heaviest).sort(([a, one], [b, other]) => other - one || a - b)
-                .slice(0, most).map(([item]) => item);
-            for (const item of last[side]) levels.set(item, sign * level);
-        }
+export function around(net: Net, centre: number, limits: Limits): Around {
+    const far = { callees: reached(net, centre, "callees", limits), callers: reached(net, centre, "callers", limits) };
+    const levels = new Map<number, number>([[centre, 0]]);
+    for (const item of [...far.callees.keys(), ...far.callers.keys()]) {
+        if (!levels.has(item)) levels.set(item, levelOf(net, item, centre, far));
     }
-    const calls: Call[] = [];
+    const calls = new Map<number, Call>();
     const rests: Rest[] = [];
-    for (const [item, level] of levels) {
-        for (const [side, sign] of sides) {
-            if (level * sign < 0) continue;
-            const rest: Rest = { of: item, side, count: 0, value: 0, weight: 0,
-                isFarther: level * sign === mostLevels };
+    for (const side of sides) {
+        for (const [item, level] of far[side]) {
+            const rest: Rest = { of: item, side, count: 0, value: 0, weight: 0, isFarther: level === limits.levels };
             for (const call of net.of(item, side)) {
-                const other = levels.get(otherEnd(call, side));
-                const isShown = other !== undefined && (call.weight >= least || call.caller === call.callee);
-                if (!isShown) {
+                const isSelf = call.caller === call.callee;
+                if (isSelf || (call.weight >= limits.least && far[side].has(otherEnd(call, side)))) {
+                    calls.set(call.row, call);
+                } else {
                     rest.count += 1;
                     rest.value += call.value ?? 0;
                     rest.weight += call.costs ? call.weight : 0;
-                } else if (isOfSide(side, level, other)) calls.push(call);
+                }
             }
             if (rest.count) rests.push(rest);
         }
     }
-    return { levels, calls, rests, layers: layersOf(levels, calls) };
+    const shown = [...calls.values()];
+    return { levels, calls: shown, rests, layers: layersOf(levels, shown) };
 }
 
-// Callees have the calls between them and to the function, callers those from it; what passes it by is left out.
-function isOfSide(side: Side, level: number, other: number): boolean {
-    if (side === "callees") return other >= 0 || level === 0;
-    return other < 0;
+// By how many calls each is away.
+function reached(net: Net, centre: number, side: Side, { levels, least, most }: Limits): Map<number, number> {
+    const found = new Map([[centre, 0]]);
+    let last = [centre];
+    for (let level = 1; level <= levels; ++level) {
+        const heaviest = new Map<number, number>();
+        for (const item of last) {
+            for (const call of net.of(item, side)) {
+                const other = otherEnd(call, side);
+                if (call.weight < least || found.has(other)) continue;
+                heaviest.set(other, Math.max(call.weight, heaviest.get(other) ?? 0));
+            }
+        }
+        last = Array.from(heaviest).sort(([a, one], [b, other]) => other - one || a - b)
+            .slice(0, most).map(([item]) => item);
+        for (const item of last) found.set(item, level);
+    }
+    return found;
 }
 
-// Each as far from the function as the longest way there, so that all calls lead on but some of recursion. There are
-// no circles: others lead out of one, and recursion counts if it leads from level to level.
+// What both calls the function and is called by it stands where it is nearer; else, as a caller if it costs more.
+function levelOf(net: Net, item: number, centre: number, far: Record<Side, Map<number, number>>): number {
+    const [callee, caller] = [far.callees.get(item) ?? Infinity, far.callers.get(item) ?? Infinity];
+    const isCaller = caller < callee || (caller === callee && net.weight(item) > net.weight(centre));
+    return isCaller ? -caller : callee;
+}
+
+// Each as far from the function as the longest way there on its side, so that all calls lead on but some of recursion.
+// There are no circles: others lead out of one, and recursion counts if it leads from level to level.
 function layersOf(levels: Around["levels"], calls: readonly Call[]): Map<number, number> {
     const layers = new Map<number, number>();
     const inwards = new Map<number, number[]>();
     for (const call of calls) {
-        if (!leadsOn({ levels }, call)) continue;
-        const isOfCallees = levels.get(call.callee)! > 0;
-        const [near, far] = isOfCallees ? [call.caller, call.callee] : [call.callee, call.caller];
+        const [from, to] = [levels.get(call.caller)!, levels.get(call.callee)!];
+        if (!leadsOn({ levels }, call) || (from < 0 && to > 0)) continue;
+        const [near, far] = to > 0 ? [call.caller, call.callee] : [call.callee, call.caller];
         const known = inwards.get(far);
         if (known) known.push(near);
         else inwards.set(far, [near]);
@@ -98,8 +107,9 @@ function layersOf(levels: Around["levels"], calls: readonly Call[]): Map<number,
     const layerOf = (item: number): number => {
         let layer = layers.get(item);
         if (layer === undefined) {
-            const ways = (inwards.get(item) ?? []).map((near) => Math.abs(layerOf(near)));
-            layer = Math.sign(levels.get(item)!) * (1 + Math.max(-1, ...ways));
+            const level = levels.get(item)!;
+            const ways = (inwards.get(item) ?? []).map((near) => Math.abs(layerOf(near)) + 1);
+            layer = ways.length ? Math.sign(level) * Math.max(...ways) : level;
             layers.set(item, layer);
         }
         return layer;

@@ -2,14 +2,15 @@
 //
 // Who calls whom, and what a metric has of it: exact, of all calls of a pair.
 
-import { change, metricValue, type Costs } from "./costs";
+import { CallCosts, change, metricValue, type Costs } from "./costs";
 import type { Metric } from "./data";
-import type { Report } from "./report";
+import { Items } from "./items";
+import type { Arc, Report } from "./report";
 
 export type Side = "callers" | "callees";
 
 export interface Call {
-    row: number; // among all that are known
+    row: number; // the first of theirs among all that are known
     caller: number;
     callee: number;
     calls: number;
@@ -22,42 +23,65 @@ export interface Call {
 export interface Net {
     // The heaviest first.
     of(item: number, side: Side): readonly Call[];
+    weight(item: number): number;
 }
 
-export const otherEnd = (call: Call, side: Side): number => (side === "callers" ? call.caller : call.callee);
+export const otherEnd = (call: Pick<Call, "caller" | "callee">, side: Side): number =>
+    (side === "callers" ? call.caller : call.callee);
 
 export class Calls implements Net {
     private readonly known: Record<Side, Map<number, readonly Call[]>> = { callers: new Map(), callees: new Map() };
 
-    private constructor(private readonly report: Report, private readonly metric: Metric) {}
+    private constructor(
+        private readonly report: Report, private readonly metric: Metric, readonly items: Items,
+        private readonly arcs: { callers: Arc[][]; callees: Arc[][] },
+    ) {}
 
     // null: they are not unpacked.
-    static of(report: Report, metric: Metric): Calls | null {
-        return report.arcs() && new Calls(report, metric);
+    static of(report: Report, metric: Metric, areCyclesJoined = false): Calls | null {
+        const arcs = report.arcs();
+        return arcs && new Calls(report, metric, new Items(report, areCyclesJoined), arcs);
     }
 
     of(item: number, side: Side): readonly Call[] {
         let found = this.known[side].get(item);
-        if (!found) {
-            const calls = this.report.table("arcs")!.column("calls");
-            found = this.report.arcs()![side][item]!.map(({ row, caller, callee, recursive }): Call => {
-                const costs = recursive ? null : this.report.costs("arcs", row);
-                return {
-                    row, caller, callee, calls: calls[row]!, costs, value: costs && this.value(costs),
-                    weight: costs ? this.weigh(costs) : Math.min(this.weight(caller), this.weight(callee)),
-                };
-            }).sort((one, other) => other.weight - one.weight || one.row - other.row);
-            this.known[side].set(item, found);
-        }
+        if (!found) this.known[side].set(item, (found = this.find(item, side)));
         return found;
     }
 
-    costs(item: number): Costs {
-        return this.report.functionCosts(item);
+    private find(item: number, side: Side): Call[] {
+        const { items } = this;
+        const pairs = new Map<number, Arc[]>(); // by the other end
+        for (const fn of items.members(item)) {
+            for (const arc of this.arcs[side][fn]!) {
+                const other = items.of(otherEnd(arc, side));
+                const known = pairs.get(other);
+                if (known) known.push(arc);
+                else pairs.set(other, [arc]);
+            }
+        }
+        return Array.from(pairs.values(), (arcs) => this.made(arcs))
+            .sort((one, other) => other.weight - one.weight || one.row - other.row);
+    }
+
+    // Of all calls of a pair; those within a cycle are recursion, and all others are not.
+    private made(arcs: readonly Arc[]): Call {
+        const { caller, callee, recursive } = arcs[0]!;
+        const { items, report } = this;
+        const ends = { caller: items.of(caller), callee: items.of(callee) };
+        const calls = report.table("arcs")!.column("calls");
+        const each = arcs.map((arc) => report.costs("arcs", arc.row));
+        const costs = recursive ? null : each.length === 1 ? each[0]! : new CallCosts(each);
+        return {
+            ...ends, costs, row: arcs.reduce((first, { row }) => Math.min(first, row), Infinity),
+            calls: arcs.reduce((sum, { row }) => sum + calls[row]!, 0),
+            value: costs && this.value(costs),
+            weight: costs ? this.weigh(costs) : Math.min(this.weight(ends.caller), this.weight(ends.callee)),
+        };
     }
 
     weight(item: number): number {
-        return this.weigh(this.costs(item));
+        return this.weigh(this.items.costs(item));
     }
 
     private value(costs: Costs): number | null {

@@ -134,6 +134,16 @@ export class RestCosts implements Costs {
     }
 }
 
+// Calls together of which none is within another.
+export class CallCosts implements Costs {
+    constructor(private readonly calls: readonly Costs[]) {}
+
+    cost(kind: Kind, event: number, side: SideName): number | null {
+        if (kind === "self") return null;
+        return this.calls.reduce((total, call) => total + (call.cost(kind, event, side) ?? 0), 0);
+    }
+}
+
 // The self costs of many together.
 export class SumCosts implements Costs {
     constructor(private readonly members: readonly Costs[]) {}

@@ -9,6 +9,7 @@ import { usePage } from "./context";
 import { change, halfWidth, metricValue, type Costs, type Kind } from "./costs";
 import type { Metric } from "./data";
 import { matcher } from "./find";
+import type { Items } from "./items";
 import {
     baseName, cssPercent, exactText, grouped, inSentence, metricText, percent, plusMinus, signed,
 } from "./format";
@@ -30,6 +31,13 @@ export function FunctionLink({ fn, view }: { fn: number; view?: "graph" | "sourc
             {report.name(fn)}
         </a>
     );
+}
+
+// A function, or a cycle, by one of its functions.
+export function ItemLink({ item, items }: { item: number; items: Items }) {
+    const { link } = usePage();
+    if (!items.isCycle(item)) return <FunctionLink fn={item} />;
+    return <a class="fn" href={link({ fn: items.fn(item) })} title={items.where(item)}>{items.name(item)}</a>;
 }
 
 // A name that gives way in the middle where there is too little room: names differ at their ends.
@@ -158,6 +166,20 @@ export function AboveButton() {
             onClick={() => go({ above: !state.above })}
         >
             Above main
+        </button>
+    );
+}
+
+export function CyclesButton() {
+    const { report, state, go } = usePage();
+    if (!report.facts.cycles.length) return null;
+    return (
+        <button
+            type="button" aria-pressed={state.cycles}
+            title="Functions that call each other in circles are one, with what callers from outside pay for it"
+            onClick={() => go({ cycles: !state.cycles })}
+        >
+            Cycles
         </button>
     );
 }

@@ -3,9 +3,11 @@
 // The rows of the three tables: contexts from the top down, functions with their callers, functions alone.
 
 import { NestedCosts, RestCosts, SumCosts, change, metricValue, type Costs } from "./costs";
+import { Calls } from "./calls";
 import type { Arc, MetricColumn, Report } from "./report";
 import type { Match } from "./find";
 import { baseName } from "./format";
+import { Items } from "./items";
 import { scopeOf } from "./scope";
 import type { Grouping, TableKind } from "./state";
 import { Group, type ContextTree } from "./tree";
@@ -17,6 +19,7 @@ export interface Row {
     fn: number | null;
     node: number | null; // its context, if it is a single one, as links call it
     nodes?: readonly number[]; // all contexts of a row of the tree, in the shape that is shown
+    ofCycle?: readonly number[]; // the functions of the cycle that it is
     inner?: number; // the loop or inlined function that it is, by its row
     calls: number | null;
     costs: Costs;
@@ -30,11 +33,18 @@ export interface Folding {
     startRows: boolean;
 }
 
+// How functions are put together: in a flat table, or in one of callers, too.
+export interface Arranged {
+    grouping: Grouping;
+    areCyclesJoined: boolean;
+}
+
 // tree: as it is shown; null, if the profile has none.
 export function topRows(
-    report: Report, tree: ContextTree | null, kind: TableKind, grouping: Grouping, fold: Folding,
+    report: Report, tree: ContextTree | null, kind: TableKind, { grouping, areCyclesJoined }: Arranged, fold: Folding,
 ): Row[] {
     const folded = (rows: Row[]): Row[] => (fold.startRows ? aboveFolded(report, rows) : rows);
+    if (areCyclesJoined && kind !== "top-down") return folded(itemRows(report, kind === "callers"));
     if (kind === "flat") return grouping === "none" ? folded(flatRows(report, grouping)) : flatRows(report, grouping);
     if (kind === "callers") {
         const functions = report.facts.functions.map((_, fn) => fn);
@@ -235,7 +245,35 @@ function flatRows(report: Report, grouping: Grouping): Row[] {
     }));
 }
 
+// Functions and cycles, and in these their functions, or who calls them, by the exact calls.
+function itemRows(report: Report, haveCallers: boolean): Row[] {
+    const calls = Calls.of(report, report.defaultMetric, true);
+    const items = calls?.items ?? new Items(report, true);
+    const rows = (item: number): Row[] => {
+        if (haveCallers) {
+            return (calls?.of(item, "callers") ?? []).map((call): Row => ({
+                ...itemRow(report, items, call.caller, `i${item}/${call.row}`), calls: call.calls,
+                costs: call.costs ?? nothing,
+            }));
+        }
+        return items.isCycle(item) ? items.members(item).map((fn) => functionRow(report, fn, `i${item}/${fn}`)) : [];
+    };
+    return items.all.map((item): Row => {
+        const hasChildren = haveCallers ? (calls?.of(item, "callers") ?? []).length > 0 : items.isCycle(item);
+        return { ...itemRow(report, items, item, `i${item}`), hasChildren, children: () => rows(item) };
+    });
+}
+
+function itemRow(report: Report, items: Items, item: number, key: string): Row {
+    if (!items.isCycle(item)) return functionRow(report, item, key);
+    return {
+        key, label: items.name(item), where: items.where(item), fn: null, ofCycle: items.members(item), node: null,
+        calls: items.calls(item), costs: items.costs(item), hasChildren: false, children: () => [],
+    };
+}
+
 export function rowMatches(report: Report, match: Match, row: Row): boolean {
+    if (row.ofCycle?.some((fn) => report.matches(match, fn))) return true;
     return row.fn === null ? match(row.label) : report.matches(match, row.fn);
 }
 

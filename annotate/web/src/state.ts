@@ -29,6 +29,7 @@ export interface State {
     centre: number | null; // the function that the call graph is around, if it is not the one chosen
     levels: LevelCount;
     least: LeastShare;
+    cycles: boolean; // functions that call each other in circles are one
     node: number | null; // the context that the icicle begins with
     focus: boolean; // the icicle shows the chosen function's callers and callees
     hide: number[]; // functions that are left out of all paths, with what they call
@@ -60,6 +61,7 @@ const initial: State = {
     centre: null,
     levels: "1",
     least: "1",
+    cycles: false,
     node: null,
     focus: false,
     hide: [],
@@ -146,6 +148,7 @@ export function parse(fragment: string, links: Links): Parsed {
         centre: named("centre", "function"),
         levels: oneOf("levels", levelCounts, initial.levels),
         least: oneOf("least", leastShares, initial.least),
+        cycles: given.has("cycles"),
         node: number("node", (node) => links.isNode(node)),
         focus: given.has("focus"),
         hide: functions("hide"),
@@ -184,6 +187,7 @@ export function fragment(state: State, links: Links): string {
     putNamed("centre", "function", state.centre);
     if (state.levels !== initial.levels) put("levels", state.levels);
     if (state.least !== initial.least) put("least", state.least);
+    if (state.cycles) put("cycles", 1);
     put("node", state.node);
     if (state.focus) put("focus", 1);
     for (const fn of state.hide) putNamed("hide", "function", fn);

@@ -18,6 +18,7 @@ function netOf(calls: readonly (readonly [number, number, number])[], isRecursio
         of: (item: number, side: Side) => all
             .filter((call) => otherEnd(call, side === "callers" ? "callees" : "callers") === item)
             .sort((one, other) => other.weight - one.weight || one.row - other.row),
+        weight: (item: number) => 100 - item,
     };
 }
 
@@ -50,13 +51,17 @@ test("a level has so many functions at most, the heaviest", () => {
 });
 
 test("functions of a circle stand once, and their calls lead back", () => {
-    // 1 and 2 call each other, and are called by 0.
-    const found = around(netOf([[0, 1, 9], [1, 2, 8], [2, 1, 8]], ({ caller }) => caller > 0), 1,
-        { levels: 3, least: 1, most: 9 });
-    assert.deepEqual(sorted(found.layers), [[0, -1], [1, 0], [2, 1]]);
-    assert.deepEqual(found.calls.map((call) => [call.caller, call.callee, leadsOn(found, call)]).sort(), [
-        [0, 1, true], [1, 2, true], [2, 1, false],
-    ]);
+    // 1 and 2 call each other, and are called by 0; 2 calls 3.
+    const net = netOf(
+        [[0, 1, 9], [1, 2, 8], [2, 1, 8], [2, 3, 5]], ({ caller, callee }) => caller > 0 && callee < 3,
+    );
+    for (const centre of [1, 2]) {
+        const found = around(net, centre, { levels: 3, least: 1, most: 9 });
+        assert.deepEqual(sorted(found.layers), [0, 1, 2, 3].map((item) => [item, item - centre]));
+        assert.deepEqual(found.calls.map((call) => [call.caller, call.callee, leadsOn(found, call)]).sort(), [
+            [0, 1, true], [1, 2, true], [2, 1, false], [2, 3, true],
+        ]);
+    }
 });
 
 // All functions that can be reached, naively.
@@ -71,26 +76,39 @@ function reaches(calls: readonly (readonly [number, number, number])[], size: nu
     return found;
 }
 
-// The same from what it means, without regard to time: levels one by one, and layers as the longest of all ways.
+// The same from what it means, without regard to time: levels one by one, and layers by moving what stands wrong.
 function naive(net: Net, size: number, centre: number, { levels: most, least }: Limits) {
-    const levels = new Map([[centre, 0]]);
     const all = Array.from({ length: size }, (_, item) => item);
     const calls = all.flatMap((item) => [...net.of(item, "callees")]);
-    for (let level = 1; level <= most; ++level) {
-        for (const sign of [1, -1]) {
-            const added = all.filter((item) => !levels.has(item) && calls.some(({ caller, callee, weight }) => {
+    const far = [1, -1].map((sign) => {
+        const found = new Map([[centre, 0]]);
+        for (let level = 1; level <= most; ++level) {
+            const added = all.filter((item) => !found.has(item) && calls.some(({ caller, callee, weight }) => {
                 const [near, far] = sign > 0 ? [caller, callee] : [callee, caller];
-                return weight >= least && far === item && levels.get(near) === sign * (level - 1);
+                return weight >= least && far === item && found.get(near) === level - 1;
             }));
-            for (const item of added) levels.set(item, sign * level);
+            for (const item of added) found.set(item, level);
         }
-    }
-    const shown = calls.filter(({ caller, callee, weight }) => {
-        const [one, other] = [levels.get(caller), levels.get(callee)];
-        if (one === undefined || other === undefined || (weight < least && caller !== callee)) return false;
-        return one === 0 || other === 0 || one > 0 === other > 0;
+        return found;
     });
+    const [callees, callers] = far as [Map<number, number>, Map<number, number>];
+    const levels = new Map<number, number>();
+    for (const item of all) {
+        const [callee, caller] = [callees.get(item) ?? 99, callers.get(item) ?? 99];
+        if (callee === 99 && caller === 99) continue;
+        const isCaller = caller === callee ? net.weight(item) > net.weight(centre) : caller < callee;
+        levels.set(item, isCaller ? -caller : callee);
+    }
+    levels.set(centre, 0);
+    const shown = calls.filter(({ caller, callee, weight }) =>
+        far.some((side) => side.has(caller) && side.has(callee)) && (weight >= least || caller === callee));
     const layers = new Map(Array.from(levels, ([item, level]) => [item, Math.sign(level)]));
+    for (const [item, level] of levels) {
+        const isTied = shown.some((call) => leadsOn({ levels }, call) && (level > 0
+            ? call.callee === item && levels.get(call.caller)! >= 0
+            : call.caller === item && levels.get(call.callee)! <= 0));
+        if (!isTied) layers.set(item, level);
+    }
     for (let changed = true; changed;) {
         changed = false;
         for (const call of shown) {
@@ -102,7 +120,7 @@ function naive(net: Net, size: number, centre: number, { levels: most, least }: 
             else layers.set(call.caller, to - 1);
         }
     }
-    return { levels, layers, shown };
+    return { levels, layers, shown, callees, callers };
 }
 
 test("random graphs: as a naive reference has them", () => {
@@ -131,13 +149,13 @@ test("random graphs: as a naive reference has them", () => {
         for (const call of found.calls) {
             if (call.costs) assert.ok(found.layers.get(call.caller)! < found.layers.get(call.callee)!);
         }
-        // What is shown and what is left out is all that there is, but for recursion that passes the function by.
-        for (const [item, level] of found.levels) {
-            for (const [side, sign] of [["callees", 1], ["callers", -1]] as const) {
-                if (level * sign < 0) continue;
+        // What is shown and what is left out is all that there is.
+        for (const side of ["callees", "callers"] as const) {
+            const here = side === "callers" ? "callees" : "callers";
+            for (const item of truth[side].keys()) {
                 const rest = found.rests.find((one) => one.of === item && one.side === side);
-                const own = found.calls.filter((call) => otherEnd(call, side === "callers" ? "callees" : "callers")
-                    === item && call.costs);
+                const own = found.calls.filter((call) => call.costs && otherEnd(call, here) === item
+                    && truth[side].has(otherEnd(call, side)));
                 const all = net.of(item, side).reduce((sum, { value }) => sum + (value ?? 0), 0);
                 assert.equal(own.reduce((sum, { value }) => sum + value!, 0) + (rest?.value ?? 0), all);
             }

@@ -16,7 +16,7 @@ const links = new Links({
 } as unknown as Facts);
 
 test("what is looked at survives the fragment, by name", () => {
-    const link = "metric=Ir&loops=1&fn=same%7Cb.c%7Cy&centre=f&levels=3&least=0.5"
+    const link = "metric=Ir&loops=1&fn=same%7Cb.c%7Cy&centre=f&levels=3&least=0.5&cycles=1"
         + "&node=12&focus=1&hide=f&hide=a%3Cb%3E%26&merge=same%7Cb.c%7Cx"
         + "&collapse=1&upside=1&colour=file&above=1&q=a%3Cb%3E%26"
         + "&table=flat&cols=Ir%3Aself%2CDr%3Aincl&sort=Ir%3Aself&up=1&file=b.c&line=7&object=heap+a.c%3A3%7C%7C2";
@@ -25,7 +25,7 @@ test("what is looked at survives the fragment, by name", () => {
     assert.equal(state.view, "icicle");
     assert.equal(state.q, "a<b>&");
     assert.deepEqual([state.fn, state.hide, state.merge, state.file, state.object], [4, [0, 1], [3], 1, 1]);
-    assert.deepEqual([state.centre, state.levels, state.least], [0, "3", "0.5"]);
+    assert.deepEqual([state.centre, state.levels, state.least, state.cycles], [0, "3", "0.5", true]);
     assert.deepEqual([state.collapse, state.loops, state.upside, state.colour], [true, true, true, "file"]);
     assert.deepEqual(parse(fragment(state, links), links).state, state);
     for (let fn = 0; fn < 6; ++fn) assert.equal(parse(fragment({ ...state, fn }, links), links).state.fn, fn);

@@ -4,19 +4,21 @@
 
 import { useMemo } from "preact/hooks";
 import { usePage, useSize } from "../context";
-import { change, metricValue, type Costs } from "../costs";
+import { Calls, otherEnd, type Call, type Side as SideName } from "../calls";
+import { change, metricValue } from "../costs";
 import { changeColour, css, shareColour } from "../colours";
 import { count, inSentence, metricText, percent, signed, times } from "../format";
 import { SearchBox, useMatch } from "../find";
-import { Empty, FunctionLink, Interval, Legend, PlaceLink, SizePicker, Unread } from "../parts";
+import { CyclesButton, Empty, FunctionLink, Interval, ItemLink, Legend, SizePicker, Unread } from "../parts";
+import { Items } from "../items";
 import { leastShares, levelCounts, type LeastShare, type LevelCount } from "../state";
+import { FramesOf } from "./frames_of";
 import { Levels } from "./levels";
-import type { Arc } from "../report";
 import type { Metric } from "../data";
 
 const shownArcs = 12;
 const shownFound = { one: 15, several: 3 }; // by the levels of the picture
-const shownFrames = 60;
+const shownMembers = 50;
 // As the style sheet has them, in pixels.
 const box = { height: 46, gap: 10 };
 const sideTop = 34;
@@ -24,10 +26,9 @@ const centreBand = { top: 46, height: 110 }; // so high is all of the program
 const bandLength = 90;
 
 interface Neighbour {
-    fn: number;
-    arc: Arc;
-    costs: Costs;
-    value: number | null;
+    call: Call;
+    item: number;
+    items: Items;
 }
 
 export function Graph() {
@@ -39,8 +40,8 @@ export function Graph() {
             ? report.ranked(metric, "incl").flatMap(({ fn }) => (report.matches(match, fn) ? [fn] : [])) : []),
         [match, metric],
     );
-    // The place most worth a look.
     const isWide = state.levels !== "1";
+    // The place most worth a look.
     const fn = (isWide ? state.centre : null) ?? state.fn ?? report.facts.hints.places[0]?.function
         ?? report.ranked(metric, "self")[0]?.fn ?? null;
     return (
@@ -48,6 +49,7 @@ export function Graph() {
             <div class="bar">
                 <SizePicker />
                 <LevelsPicker />
+                <CyclesButton />
                 <SearchBox
                     placeholder="Find a function"
                     found={{
@@ -61,7 +63,7 @@ export function Graph() {
             {fn === null ? <Empty>The profile has no functions.</Empty> : isWide ? (
                 <>
                     <Levels fn={fn} match={match} />
-                    <FramesOf fn={fn} />
+                    {!new Items(report, state.cycles).isOfCycle(fn) && <FramesOf fn={fn} />}
                 </>
             ) : <Around fn={fn} key={fn} />}
         </div>
@@ -118,19 +120,16 @@ function Around({ fn }: { fn: number }) {
     const { report, state } = usePage();
     const [element, { width }] = useSize<HTMLDivElement>();
     const metric = report.sizeMetric(state.metric);
-    const arcs = report.arcs();
-    const costs = report.functionCosts(fn);
-    const neighbours = (found: Arc[], other: (arc: Arc) => number): Neighbour[] =>
-        found
-            .map((arc) => {
-                const arcCosts = report.costs("arcs", arc.row);
-                const value = arc.recursive ? null
-                    : report.comparing ? change(metric, arcCosts, "incl") : metricValue(metric, arcCosts, "incl");
-                return { fn: other(arc), arc, costs: arcCosts, value };
-            })
-            .sort((one, two) => Math.abs(two.value ?? 0) - Math.abs(one.value ?? 0));
-    const callers = arcs ? neighbours(arcs.callers[fn]!, (arc) => arc.caller) : [];
-    const callees = arcs ? neighbours(arcs.callees[fn]!, (arc) => arc.callee) : [];
+    const calls = useMemo(
+        () => Calls.of(report, metric, state.cycles), [report, metric, state.cycles, report.arcs()],
+    );
+    const items = useMemo(() => calls?.items ?? new Items(report, state.cycles), [calls, report, state.cycles]);
+    const item = items.of(fn);
+    const costs = items.costs(item);
+    const listOf = (side: SideName): Neighbour[] =>
+        (calls?.of(item, side) ?? []).map((call) => ({ call, item: otherEnd(call, side), items }))
+            .sort(({ call: one }, { call: other }) => Math.abs(other.value ?? 0) - Math.abs(one.value ?? 0));
+    const [callers, callees] = [listOf("callers"), listOf("callees")];
     const inclusive = metricValue(metric, costs, "incl");
     const own = metricValue(metric, costs, "self");
     const cycle = report.functions.column("cycle")[fn]!;
@@ -142,9 +141,9 @@ function Around({ fn }: { fn: number }) {
                     none="It is not called: the program, a thread or a signal handler begins here."
                 />
                 {width > 800 && <Ribbons list={callers} inwards />}
-                <section class="centre" data-function={report.fullName(fn)}>
-                    <h2 title={report.fullName(fn)}>{report.name(fn)}</h2>
-                    <p><small>{report.where(fn)}</small></p>
+                <section class="centre" data-function={items.fullName(item)}>
+                    <h2 title={items.fullName(item)}>{items.name(item)}</h2>
+                    <p><small>{items.where(item)}</small></p>
                     <dl class="facts">
                         <dt>inclusive</dt>
                         <dd data-kind="incl" data-exact={inclusive ?? ""}>
@@ -158,23 +157,23 @@ function Around({ fn }: { fn: number }) {
                             {report.comparing && signedChange(metric, change(metric, costs, "self"))}
                         </dd>
                         <dt>calls</dt>
-                        <dd>{count(report.calls(fn))}</dd>
+                        <dd>{count(items.calls(item))}</dd>
                     </dl>
                     {!report.comparing && (
                         <OwnBar whole={metricValue(metric, report.totals, "self")} incl={inclusive} own={own} />
                     )}
-                    {cycle > 0 && (
+                    {items.isCycle(item) ? <Members fns={items.members(item)} /> : cycle > 0 && (
                         <p class="note">
                             Calls itself by way of others (cycle {cycle}, {report.facts.cycles[cycle - 1]?.length}{" "}
                             functions): calls within the cycle have no cost here, and the inclusive cost is exact only
-                            if this function was never open more than once.
+                            if this function was never open more than once. <i>Cycles</i> shows the cycle as one.
                         </p>
                     )}
                 </section>
                 {width > 800 && <Ribbons list={callees} inwards={false} />}
                 <Side title="Callees" list={callees} none="It calls nothing." />
             </div>
-            <FramesOf fn={fn} />
+            {!items.isCycle(item) && <FramesOf fn={fn} />}
             <p class="note">
                 {report.comparing
                     ? `Change of ${inSentence(metric.title)}, inclusive. A band is as wide as its change is large, `
@@ -185,6 +184,26 @@ function Around({ fn }: { fn: number }) {
                 of their own.
             </p>
         </>
+    );
+}
+
+// Of a cycle, with what they cost themselves.
+function Members({ fns }: { fns: readonly number[] }) {
+    const { report, state } = usePage();
+    const metric = report.sizeMetric(state.metric);
+    return (
+        <details class="members">
+            <summary>{count(fns.length)} functions that call each other in circles</summary>
+            <ul>
+                {fns.slice(0, shownMembers).map((fn) => (
+                    <li key={fn}>
+                        <FunctionLink fn={fn} />{" "}
+                        <small>self {metricText(metric, metricValue(metric, report.functionCosts(fn), "self"))}</small>
+                    </li>
+                ))}
+            </ul>
+            {fns.length > shownMembers && <p class="note">and {count(fns.length - shownMembers)} more</p>}
+        </details>
     );
 }
 
@@ -203,58 +222,6 @@ function OwnBar({ whole, incl, own }: { whole: number | null; incl: number | nul
     );
 }
 
-// Its loops and what was inlined into it, as they are nested.
-function FramesOf({ fn }: { fn: number }) {
-    const { report, state } = usePage();
-    const metric = report.sizeMetricOf("frames", state.metric);
-    const { frames } = report;
-    if (!frames || !frames.of(fn).length) return null;
-    const rows: { row: number; depth: number }[] = [];
-    const waiting = [...frames.of(fn)].reverse().map((row) => ({ row, depth: 0 }));
-    for (let next = waiting.pop(); next && rows.length < shownFrames; next = waiting.pop()) {
-        rows.push(next);
-        for (const row of [...frames.inside(next.row)].reverse()) waiting.push({ row, depth: next.depth + 1 });
-    }
-    return (
-        <section class="card frames">
-            <h2>Loops and inlined functions <small>{inSentence(metric.title)}</small></h2>
-            <div class="scroll-x" tabIndex={0} role="region" aria-label="Loops and inlined functions">
-                <table class="top">
-                    <thead>
-                        <tr>
-                            <th scope="col">frame</th>
-                            <th scope="col" class="n">incl</th>
-                            <th scope="col" class="n">self</th>
-                            <th scope="col">how often</th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        {rows.map(({ row, depth }) => {
-                            const costs = report.costs("frames", row);
-                            const [incl, own] = (["incl", "self"] as const).map((kind) =>
-                                metricValue(metric, costs, kind));
-                            return (
-                                <tr key={row} data-frame={frames.name(row)}>
-                                    <td>
-                                        <span style={{ "--depth": depth }} class="indent inline" />
-                                        {frames.name(row)}{" "}
-                                        <PlaceLink
-                                            fn={fn} file={frames.get("file", row)} line={frames.get("line", row)}
-                                        />
-                                    </td>
-                                    <td class="n" data-exact={incl ?? ""}>{metricText(metric, incl!)}</td>
-                                    <td class="n">{metricText(metric, own!)}</td>
-                                    <td><small>{frames.told(row)}</small></td>
-                                </tr>
-                            );
-                        })}
-                    </tbody>
-                </table>
-            </div>
-        </section>
-    );
-}
-
 const signedChange = (metric: Metric, value: number | null): string =>
     (value === null ? "" : `(${signed(metricText(metric, value), value)})`);
 
@@ -267,35 +234,35 @@ function Side({ title, list, none }: { title: string; list: Neighbour[]; none: s
             {list.length === 0 && (report.arcs() ? <p class="note">{none}</p> : <Unread what="the calls" />)}
             <ul>
                 {shown.map((item) => (
-                    <Box item={item} key={item.arc.row} />
+                    <Box item={item} key={item.call.row} />
                 ))}
             </ul>
             {list.length > shownArcs && (
                 <details>
                     <summary>{list.length - shownArcs} more</summary>
-                    <ul>{list.slice(shownArcs, 300).map((item) => <Box item={item} key={item.arc.row} />)}</ul>
+                    <ul>{list.slice(shownArcs, 300).map((item) => <Box item={item} key={item.call.row} />)}</ul>
                 </details>
             )}
         </section>
     );
 }
 
-function Box({ item }: { item: Neighbour }) {
+function Box({ item: { item, items, call } }: { item: Neighbour }) {
     const { report, state } = usePage();
     const metric = report.sizeMetric(state.metric);
     const total = metricValue(metric, report.totals, "self") ?? 0;
-    const calls = report.table("arcs")!.column("calls")[item.arc.row]!;
+    const { value } = call;
     return (
-        <li class="box" data-function={report.fullName(item.fn)} data-exact={item.value ?? ""}>
-            <FunctionLink fn={item.fn} />
+        <li class="box" data-function={items.fullName(item)} data-exact={value ?? ""}>
+            <ItemLink item={item} items={items} />
             <small>
-                {item.value === null
+                {value === null
                     ? "recursive"
                     : report.comparing
-                      ? signed(metricText(metric, item.value), item.value)
-                      : `${metricText(metric, item.value)} · ${percent(total ? item.value / total : 0)}`}
+                      ? signed(metricText(metric, value), value)
+                      : `${metricText(metric, value)} · ${percent(total ? value / total : 0)}`}
                 {" · "}
-                {times(calls, "call")}
+                {times(call.calls, "call")}
             </small>
         </li>
     );
@@ -314,22 +281,22 @@ function Ribbons({ list, inwards }: { list: Neighbour[]; inwards: boolean }) {
             class="ribbons" width={bandLength} height={sideTop + Math.max(4, shown.length) * (box.height + box.gap)}
             aria-hidden="true"
         >
-            {shown.map((item, index) => {
-                const share = whole ? Math.min(Math.abs(item.value ?? 0) / whole, 1) : 0;
+            {shown.map(({ call: { row, value, costs } }, index) => {
+                const share = whole ? Math.min(Math.abs(value ?? 0) / whole, 1) : 0;
                 const part = Math.max(1, share * centreBand.height);
                 const half = Math.min(part, box.height - 8) / 2;
                 const y = sideTop + index * (box.height + box.gap) + box.height / 2;
                 const middle: [number, number] = [at, at + part];
                 at += part;
                 const colour = report.comparing
-                    ? changeColour(Math.sign(item.value ?? 0) * 0.8)
-                    : shareColour(unused ? metricValue(unused, item.costs, "incl") : null);
+                    ? changeColour(Math.sign(value ?? 0) * 0.8)
+                    : shareColour(unused && costs ? metricValue(unused, costs, "incl") : null);
                 const side: [number, number] = [y - half, y + half];
                 const [left, right] = inwards ? [side, middle] : [middle, side];
                 const bend = bandLength / 2;
                 return (
                     <path
-                        key={item.arc.row} data-band={part} fill={css(colour)} opacity="0.85"
+                        key={row} data-band={part} fill={css(colour)} opacity="0.85"
                         d={`M0,${left![0]} C${bend},${left![0]} ${bend},${right![0]} ${bandLength},${right![0]} `
                             + `V${right![1]} C${bend},${right![1]} ${bend},${left![1]} 0,${left![1]}Z`}
                     />

@@ -9,8 +9,9 @@ import { usePage, useSize } from "../context";
 import { change, metricValue } from "../costs";
 import type { Match } from "../find";
 import { count, exactText, grouped, inSentence, metricText, percent, signed, times } from "../format";
+import type { Items } from "../items";
 import { Menu, type Chosen } from "../menu";
-import { FunctionLink, Interval, Unread } from "../parts";
+import { Interval, ItemLink, Unread } from "../parts";
 import { Popup } from "../popup";
 import { save } from "../save";
 import { drawing, neighbourOf, type Drawing, type Node } from "./levels_layout";
@@ -18,6 +19,7 @@ import { Drawn, textOf } from "./levels_paint";
 
 const mostInLevel = 12; // each way
 const mostListed = 300; // calls
+const mostMembers = 12; // of a cycle, in a tip
 const scrollBar = 18; // pixels
 
 // What the mouse or the keys are at.
@@ -33,18 +35,25 @@ export function Levels({ fn, match }: { fn: number; match: Match | null }) {
     const metric = report.sizeMetric(state.metric);
     const whole = Math.abs(metricValue(metric, report.totals, "self") ?? 0);
     const [element, { width }] = useSize<HTMLDivElement>();
-    const calls = useMemo(() => Calls.of(report, metric), [report, metric, report.arcs()]);
+    const calls = useMemo(
+        () => Calls.of(report, metric, state.cycles), [report, metric, state.cycles, report.arcs()],
+    );
+    const centre = calls?.items.of(fn) ?? fn;
     const drawn = useMemo(() => {
         if (!calls || !width) return null;
         const least = (whole * Number(state.least)) / 100;
-        const found = around(calls, fn, { levels: Number(state.levels), least, most: mostInLevel });
+        const found = around(calls, centre, { levels: Number(state.levels), least, most: mostInLevel });
         return drawing(found, { whole, width: width - scrollBar, least });
-    }, [calls, fn, state.levels, state.least, width, whole]);
+    }, [calls, centre, state.levels, state.least, width, whole]);
     return (
         <>
             <div ref={element}>
                 {!calls ? <Unread what="the calls" />
-                    : drawn && <Picture fn={fn} drawn={drawn} calls={calls} whole={whole} match={match} key={fn} />}
+                    : drawn && (
+                        <Picture
+                            fn={fn} drawn={drawn} items={calls.items} whole={whole} match={match} key={centre}
+                        />
+                    )}
             </div>
             <p class="note">
                 {report.comparing
@@ -57,20 +66,20 @@ export function Levels({ fn, match }: { fn: number; match: Match | null }) {
                 than {mostInLevel} functions of a level each way, and calls from callers to callees that pass the
                 function in the middle by. Dashed lines are recursion, whose cost is in that of other calls.
             </p>
-            {drawn && calls && <CallList drawn={drawn} whole={whole} />}
+            {drawn && calls && <CallList drawn={drawn} items={calls.items} whole={whole} />}
         </>
     );
 }
 
-function Picture({ fn, drawn, calls, whole, match }: {
+function Picture({ fn, drawn, items, whole, match }: {
     fn: number;
     drawn: Drawing;
-    calls: Calls;
+    items: Items;
     whole: number;
     match: Match | null;
 }) {
     const page = usePage();
-    const { report, state, go } = page;
+    const { state, go } = page;
     const box = useRef<HTMLDivElement>(null);
     const svg = useRef<SVGSVGElement>(null);
     const [cursor, setCursor] = useState<number | null>(null);
@@ -92,14 +101,15 @@ function Picture({ fn, drawn, calls, whole, match }: {
         }
     };
     useEffect(() => { setUnder(null); setMenu(null); reveal(drawn.centre); }, [drawn]);
+    const fnOf = (to: Node): number => (to.isCentre ? fn : items.fn(to.item));
     const choose = (to: Node): void => {
         setCursor(to.key);
-        if (to.rest === null) go({ fn: to.item, centre: to.item === fn ? null : fn }, true);
+        if (to.rest === null) go({ fn: fnOf(to), centre: to.isCentre ? null : fn }, true);
     };
     // What is left out is listed where the function is between one level.
     const enter = (to: Node): void => {
-        if (to.rest !== null) go({ fn: to.item, levels: "1" });
-        else if (to.item !== fn || state.fn !== fn) go({ fn: to.item });
+        if (to.rest !== null) go({ fn: items.fn(to.item), levels: "1" });
+        else if (!to.isCentre || state.fn !== fn) go({ fn: fnOf(to) });
     };
     const move = (to: Node | null): void => {
         if (!to) return;
@@ -129,7 +139,7 @@ function Picture({ fn, drawn, calls, whole, match }: {
         setUnder(null);
         const isPlaced = event.target instanceof SVGElement;
         const { x, y } = isPlaced ? { x: event.clientX, y: event.clientY } : placeOf(at);
-        setMenu({ x, y, fn: at.item, node: null, stack: [] });
+        setMenu({ x, y, fn: fnOf(at), node: null, stack: [] });
     };
     const keyAt = ({ target }: Event): [string, number] | null => {
         const { dataset } = (target as Element).closest<SVGElement>("[data-node], [data-call]") ?? { dataset: {} };
@@ -146,7 +156,7 @@ function Picture({ fn, drawn, calls, whole, match }: {
         const at = nodeAt(event);
         setUnder(at || call ? { node: at, call, x: event.clientX, y: event.clientY } : null);
     };
-    const spoken = cursor === null ? "" : `${nameOf(report, node)}: ${textOf(page, node, whole)}`;
+    const spoken = cursor === null ? "" : `${nameOf(items, node)}: ${textOf(page, items, node, whole)}`;
     return (
         <>
             <div
@@ -159,12 +169,12 @@ function Picture({ fn, drawn, calls, whole, match }: {
                 onDblClick={(event) => { const at = nodeAt(event); if (at) enter(at); }}
             >
                 <Drawn
-                    drawn={drawn} whole={whole} match={match} element={svg}
+                    drawn={drawn} items={items} whole={whole} match={match} element={svg}
                     cursor={cursor === null ? null : node.key}
                 />
             </div>
             <p class="spoken" aria-live="polite">{spoken}</p>
-            {under && <Tip at={under} calls={calls} whole={whole} />}
+            {under && <Tip at={under} items={items} whole={whole} />}
             {menu && <Menu chosen={menu} close={() => setMenu(null)} />}
             <div class="bar below">
                 <Popup title="Save">
@@ -178,22 +188,23 @@ function Picture({ fn, drawn, calls, whole, match }: {
                     </p>
                 </Popup>
                 <small>
-                    A click chooses a function, a double click puts it in the middle; “more” leads to the list of all.
+                    A click chooses a function, a double click puts it in the middle; “more” leads to the list
+                    of all.
                 </small>
             </div>
         </>
     );
 }
 
-const nameOf = (report: ReturnType<typeof usePage>["report"], { item, rest }: Node): string =>
-    (rest ? `${rest.count} more ${rest.side} of ${report.name(item)}` : report.name(item));
+const nameOf = (items: Items, { item, rest }: Node): string =>
+    (rest ? `${rest.count} more ${rest.side} of ${items.name(item)}` : items.name(item));
 
-function Tip({ at: { node, call, x, y }, calls, whole }: { at: At; calls: Calls; whole: number }) {
+function Tip({ at: { node, call, x, y }, items, whole }: { at: At; items: Items; whole: number }) {
     const { report, state } = usePage();
     const metric = report.sizeMetric(state.metric);
     const shareOf = (value: number): string => percent(whole ? value / whole : 0);
     const share = report.shareFor(metric);
-    const costs = call ? call.costs : node && !node.rest ? calls.costs(node.item) : null;
+    const costs = call ? call.costs : node && !node.rest ? items.costs(node.item) : null;
     const number = (kind: "incl" | "self"): string => {
         const value = metricValue(metric, costs!, kind);
         return value === null ? "–" : `${metricText(metric, value)} · ${shareOf(value)} of all`;
@@ -206,9 +217,9 @@ function Tip({ at: { node, call, x, y }, calls, whole }: { at: At; calls: Calls;
                 top: `${Math.max(4, Math.min(y + 16, window.innerHeight - 190))}px`,
             }}
         >
-            {call && <b>{report.name(call.caller)} → {report.name(call.callee)}</b>}
-            {node && <b>{nameOf(report, node)}</b>}
-            {node && !node.rest && <small>{report.where(node.item)}</small>}
+            {call && <b>{items.name(call.caller)} → {items.name(call.callee)}</b>}
+            {node && <b>{nameOf(items, node)}</b>}
+            {node && !node.rest && <small>{items.where(node.item, mostMembers)}</small>}
             {call && !costs && <small>recursion: its cost is in that of other calls</small>}
             {node?.rest && <small>left out of the picture; Enter or a double click lists them all</small>}
             <dl class="facts">
@@ -235,7 +246,7 @@ function Tip({ at: { node, call, x, y }, calls, whole }: { at: At; calls: Calls;
                     <><dt>{share.heading}</dt><dd>{metricText(share, metricValue(share, costs, "incl"))}</dd></>
                 )}
                 {call && <><dt>calls</dt><dd>{grouped(call.calls)}</dd></>}
-                {node && !node.rest && <><dt>called</dt><dd>{times(report.calls(node.item), "time")}</dd></>}
+                {node && !node.rest && <><dt>called</dt><dd>{times(items.calls(node.item), "time")}</dd></>}
             </dl>
         </div>
     );
@@ -245,7 +256,7 @@ const changeText = (metric: Parameters<typeof metricText>[0], value: number | nu
     signed(metricText(metric, value), value);
 
 // The calls of the picture, the costliest first.
-function CallList({ drawn, whole }: { drawn: Drawing; whole: number }) {
+function CallList({ drawn, items, whole }: { drawn: Drawing; items: Items; whole: number }) {
     const { report, state } = usePage();
     const metric = report.sizeMetric(state.metric);
     const sorted = [...drawn.calls].sort((one, other) =>
@@ -267,8 +278,8 @@ function CallList({ drawn, whole }: { drawn: Drawing; whole: number }) {
                     <tbody>
                         {sorted.slice(0, mostListed).map((call) => (
                             <tr key={call.row} data-value={call.value ?? ""}>
-                                <td><FunctionLink fn={call.caller} /></td>
-                                <td><FunctionLink fn={call.callee} /></td>
+                                <td><ItemLink item={call.caller} items={items} /></td>
+                                <td><ItemLink item={call.callee} items={items} /></td>
                                 <td class="n" title={call.costs ? exactText(metric, call.value) : ""}>
                                     {!call.costs ? "recursive"
                                         : report.comparing ? changeText(metric, call.value)

@@ -9,15 +9,18 @@ import { usePage, type Page } from "../context";
 import { change, metricValue } from "../costs";
 import type { Match } from "../find";
 import { fitted, metricText, percent, signed } from "../format";
+import type { Items } from "../items";
 import type { Drawing, Line, Node } from "./levels_layout";
 
 const inside = 8; // between a box's edge and its text
 
-export function textOf({ report, state }: Pick<Page, "report" | "state">, { item, rest }: Node, whole: number): string {
+export function textOf(
+    { report, state }: Pick<Page, "report" | "state">, items: Items, { item, rest }: Node, whole: number,
+): string {
     const metric = report.sizeMetric(state.metric);
     const share = (value: number): string => percent(whole ? value / whole : 0);
     if (rest) return report.comparing ? signed(metricText(metric, rest.value), rest.value) : share(rest.value);
-    const costs = report.functionCosts(item);
+    const costs = items.costs(item);
     if (report.comparing) {
         const value = change(metric, costs, "incl");
         return signed(metricText(metric, value), value);
@@ -26,8 +29,9 @@ export function textOf({ report, state }: Pick<Page, "report" | "state">, { item
     return `${share(incl ?? 0)}, self ${share(own ?? 0)}`;
 }
 
-export function Drawn({ drawn, whole, match, cursor, element }: {
+export function Drawn({ drawn, items, whole, match, cursor, element }: {
     drawn: Drawing;
+    items: Items;
     whole: number;
     match: Match | null;
     cursor: number | null;
@@ -44,11 +48,13 @@ export function Drawn({ drawn, whole, match, cursor, element }: {
     };
     const room = boxWidth - 2 * inside;
     const texts = useMemo(() => nodes.map((node) => {
-        const name = node.rest ? `${node.rest.count} more · ${textOf(page, node, whole)}` : report.name(node.item);
-        return fitted(name, (part) => widthOf(part, node.rest ? 400 : 600) <= room);
+        const { rest, item } = node;
+        const name = rest ? `${rest.count} more · ${textOf(page, items, node, whole)}` : items.shortName(item);
+        return fitted(name, (part) => widthOf(part, rest ? 400 : 600) <= room);
     }), [drawn, metric]);
     // With another than the one in the middle chosen, its calls are seen best; of recursion always only those of one.
-    const chosen = nodes.find(({ item, rest, isCentre }) => item === state.fn && !rest && !isCentre) ?? null;
+    const own = state.fn === null ? null : items.of(state.fn);
+    const chosen = nodes.find(({ item, rest, isCentre }) => item === own && !rest && !isCentre) ?? null;
     const opacity = ({ from, to, width }: Line): number => {
         const first = chosen ?? drawn.centre;
         if (from === first || to === first) return 0.85;
@@ -81,13 +87,13 @@ export function Drawn({ drawn, whole, match, cursor, element }: {
             ))}
             {nodes.map((node, at) => {
                 const { key, item, rest, isCentre, x, y } = node;
-                const costs = rest ? null : report.functionCosts(item);
-                const isFound = match !== null && !rest && report.matches(match, item);
+                const costs = rest ? null : items.costs(item);
+                const isFound = match !== null && !rest && items.matches(match, item);
                 const stroke = isCentre ? "var(--accent)" : key === chosen?.key ? "var(--ink)"
                     : rest ? "var(--soft)" : "var(--rule)";
                 return (
                     <g
-                        key={key} data-node={key} data-function={rest ? undefined : report.fullName(item)}
+                        key={key} data-node={key} data-function={rest ? undefined : items.fullName(item)}
                         data-found={isFound ? "" : undefined} cursor="pointer"
                     >
                         <rect
@@ -111,7 +117,7 @@ export function Drawn({ drawn, whole, match, cursor, element }: {
                         {costs && (
                             <>
                                 <text x={x + inside} y={y + 32} fill="var(--soft)" font-size="11">
-                                    {textOf(page, node, whole)}
+                                    {textOf(page, items, node, whole)}
                                 </text>
                                 {!report.comparing && (
                                     <Shares

@@ -7,7 +7,7 @@ import { usePage } from "../context";
 import { halfWidth, metricValue } from "../costs";
 import { SearchBox, useMatch, type Match } from "../find";
 import { inSentence, percent } from "../format";
-import { AboveButton, Empty, FullTree, Unread, foldsStart } from "../parts";
+import { AboveButton, CyclesButton, Empty, FullTree, Unread, foldsStart } from "../parts";
 import { Paths } from "../paths";
 import { Popup } from "../popup";
 import { columnName, type MetricColumn } from "../report";
@@ -28,6 +28,11 @@ const explained = {
     flat: "Each function once; with --structure=yes, its loops and inlined functions in it.",
 } as const;
 
+const explainedJoined = {
+    callers: "Each function, and each cycle of functions as one; below it who called it, one level, exactly.",
+    flat: "Each function that is in no cycle once, and each cycle as one, with its functions in it.",
+} as const;
+
 const groupingTitles = { none: "function", file: "file", object: "object", class: "class or module" } as const;
 
 export function Tables() {
@@ -38,9 +43,13 @@ export function Tables() {
     const start = foldsStart(report, state);
     const match = useMatch();
     const tree = useTree();
+    const canJoin = state.table === "callers" || (state.table === "flat" && state.group === "none");
+    const areCyclesJoined = state.cycles && canJoin && report.facts.cycles.length > 0;
+    const hasPaths = tree !== null && state.table !== "flat" && !areCyclesJoined;
+    const arranged = { grouping: state.group, areCyclesJoined };
     const all = useMemo(
-        () => (ready ? topRows(report, tree, state.table, state.group, { start, startRows: start && !state.q }) : []),
-        [ready, tree, state.table, state.group, start, !state.q],
+        () => (ready ? topRows(report, tree, state.table, arranged, { start, startRows: start && !state.q }) : []),
+        [ready, tree, state.table, state.group, areCyclesJoined, start, !state.q],
     );
     const order = (rows: Row[]): Row[] => sorted(rows, by, report.comparing, state.up);
     const paths = useMemo(
@@ -48,7 +57,7 @@ export function Tables() {
         [match, ready, tree, state.table],
     );
     // What is open is remembered by what is shown, so that going back finds it again.
-    const shape = [state.collapse, state.loops, state.hide.join(), state.merge.join(),
+    const shape = [state.collapse, state.loops, areCyclesJoined, state.hide.join(), state.merge.join(),
         state.whole.map(textOf).join()];
     const key = [state.table, state.group, start, state.q, state.re, all.length, ...shape].join(" ");
     const open = useMemo((): ReadonlySet<string> => {
@@ -67,7 +76,7 @@ export function Tables() {
     const shown = useMemo(() => {
         // A filter leaves those that match; in the tree also the paths to them, and what is below them.
         const wanted = (row: Row): boolean =>
-            !match || rowMatches(report, match, row) || (row.fn === null && row.hasChildren)
+            !match || rowMatches(report, match, row) || (row.fn === null && row.hasChildren && !row.ofCycle)
                 || state.table === "top-down";
         const filtered = (rows: Row[]): Row[] => order(paths ? rows.filter((row) => paths.wants(row)) : rows);
         return visibleRows(all.filter(wanted), nowOpen, filtered);
@@ -158,8 +167,9 @@ export function Tables() {
                 >
                     Hot path
                 </button>
-                {tree && state.table !== "flat" && <PathButtons />}
+                {hasPaths && <PathButtons />}
                 <AboveButton />
+                {canJoin && <CyclesButton />}
                 <ColumnPicker columns={columns} />
                 <SaveTable shown={shown} columns={columns} name={state.table} />
                 <SearchBox
@@ -168,17 +178,17 @@ export function Tables() {
                 />
             </div>
             <p class="note">
-                {explained[state.table]}
+                {areCyclesJoined ? explainedJoined[state.table as "flat" | "callers"] : explained[state.table]}
                 {state.table !== "flat" && !report.facts.tree &&
                     " One level of calls is exact in this profile; whole paths need a run with --context-tree=yes."}
                 {columns.length < report.columns(state.cols).length
                     && " What misses cost is known of functions and their calls, not of paths: Flat has it."}
             </p>
             <div class="crumbs">
-                {tree && state.table !== "flat" && <PathChanges />}
+                {hasPaths && <PathChanges />}
                 {match && ready && <Matched match={match} by={by} />}
             </div>
-            {ready && state.table !== "flat" && <FullTree metric={report.sizeMetricOf("tree", by.metric.name)} />}
+            {ready && hasPaths && <FullTree metric={report.sizeMetricOf("tree", by.metric.name)} />}
             {!ready ? <Unread what="the calls" /> : shown.length === 0 ? <Empty>No function matches.</Empty> : (
                 <div class={`grid${report.isEstimate ? " estimates" : ""}`} onKeyDown={onKeyDown}>
                     <TableOfRows
