@@ -10,14 +10,14 @@
 namespace bd {
 namespace {
 
-// How many calls a return with this stack pointer to this address leaves: those whose frame it has left, or, where
-// the stack pointer is that of the entry (no return address on the stack), those up to the one that asked to come
-// back here, or else those that are left for a caller. 0: it is not the return of a call that we know.
+// The number of calls that a return with this stack pointer to this address leaves: those whose frames it has left; or,
+// if the stack pointer is that of the entry (no return address on the stack), those up to the one that was to return
+// here, or else those that are left for a caller. 0: it is not the return of a known call.
 std::size_t calls_left_by_return(const Execution& execution, Address target, Address stack_pointer,
                                  std::size_t for_caller) {
     const auto& calls = execution.calls;
     if (stack_pointer > calls.back().stack_pointer) {
-        return std::max<std::size_t>(for_caller, 1);  // and what else lies below it
+        return std::max<std::size_t>(for_caller, 1);  // the caller also leaves those below the stack pointer
     }
     std::size_t count = 0;
     for (auto call = calls.rbegin(); call != calls.rend() && call->stack_pointer == stack_pointer; ++call) {
@@ -27,10 +27,10 @@ std::size_t calls_left_by_return(const Execution& execution, Address target, Add
     return for_caller;
 }
 
-// Where a call takes nothing of the stack (on arm64, the return address is in a register), longjmp and exceptions go
-// back to a stack pointer that is still that of a call which they leave. It is left if they go on within the function
-// that made it. How many calls that are, with those below the stack pointer; 0: none, or this is where one of these
-// was to return to.
+// The number of calls that longjmp or an exception leaves, including those below the stack pointer; 0: none, or one of
+// these was to return here. If calls do not use the stack (on arm64, the return address is in a register), the stack
+// pointer after longjmp may still be that of a call that was left. Such a call is left if control goes on within the
+// function that made it.
 std::size_t calls_left_for_caller(const Execution& execution, const Block& block, Address stack_pointer) {
     if (block.is_entry) return 0;
     const auto& calls = execution.calls;
@@ -44,10 +44,10 @@ std::size_t calls_left_for_caller(const Execution& execution, const Block& block
     return 0;
 }
 
-// A loop may begin where its function begins, and interpreters go from function to function by tail calls only: the
-// stack of such calls would grow with each of them. So one that is as an earlier one that is still open, in all that
-// costs are kept apart by, takes that one's place. Here the latest call is the new one; returns how many there are from
-// the earlier one up to it, 0 if there is none.
+// The number of calls from an earlier one, which is equal to the latest call in everything that costs are separated by,
+// up to the latest one; 0 if there is none. A loop may begin where its function begins, and interpreters go from
+// function to function by tail calls only, so that the stack would grow with each of them. Therefore, such a call
+// replaces the earlier one.
 std::size_t calls_since_same(const Execution& execution) {
     const OpenCall& latest = execution.calls.back();
     std::size_t count = 0;
@@ -59,19 +59,21 @@ std::size_t calls_since_same(const Execution& execution) {
     return 0;
 }
 
-// What began the stack may have gone on with a tail call: the return of that leaves it, too, and reaches code whose
-// call was never seen. (As where a signal handler ends in its cold part: it returns to the kernel's trampoline.)
+// Whether the root of the stack has been left. It may have made a tail call, whose return leaves the root, too, and
+// reaches code whose call was never seen. (For example, a signal handler that ends in its cold part returns to the
+// kernel's trampoline.)
 bool has_left_root(const Execution& execution, const Block& block, Address stack_pointer) {
     return execution.calls.empty() && stack_pointer > execution.base &&
            block.function != &execution.context->function();
 }
 
-// A REP instruction iterates by jumping to itself; that is no call, even where it begins a function.
+// Whether an exit is the jump of a REP instruction to itself, which is not a call even if it begins a function.
 bool repeats_itself(const Exit& exit, const Block& block) {
     return exit.block->instruction_address(exit.instructions - 1u) == block.address;
 }
 
-// What is counted during a call: its arc gets the difference between these two. (No loops: compilers leave them.)
+// The arc of a call gets the difference of the running totals at its end and at its beginning. (These are not loops, as
+// compilers do not unroll them.)
 static_assert(kRunningEvents == 3);
 void subtract_running(Costs from, const RunningCosts& running) {
     from[0] -= running[0];
@@ -84,7 +86,8 @@ void add_running(Costs to, const RunningCosts& running) {
     to[2] += running[2];
 }
 
-// Member by member: a whole one would be put together elsewhere, and read before it has arrived there.
+// The call is written member by member: the compiler would build a whole one in other memory and copy it from there
+// before the stores have completed.
 void push(CallStack& stack, Address stack_pointer, Address return_address, const Context* caller, ArcId arc) {
     OpenCall& open = stack.calls.emplace_back();
     open.stack_pointer = stack_pointer;
@@ -93,7 +96,7 @@ void push(CallStack& stack, Address stack_pointer, Address return_address, const
     open.arc = arc;
 }
 
-// Where the code goes on that calls from there.
+// The address at which the code goes on after a call from `site`.
 Address behind(const CallSite& site) {
     return site.from->block->exits()[site.exit].return_address;
 }
@@ -123,7 +126,7 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
     return arc;
 }
 
-// The same for a plain function, which is all that is to be done then.
+// The same for a plain function, with everything that a call of one requires.
 [[gnu::always_inline]] inline void CallTracker::open_plain(Execution& execution, Block& block, const CallSite& site,
                                                            Address stack_pointer, Address return_address) {
     ++changes_;
@@ -137,7 +140,7 @@ inline const Context& CallTracker::callee_context(CallStack& stack, const Functi
     }
 }
 
-// Opens a call that is not shown: its costs are charged to `charged_site`.
+// Opens a call that is not shown; its costs are charged to `charged_site`.
 inline void CallTracker::open_skipped(CallStack& stack, const CallSite& charged_site, Address stack_pointer,
                                       Address return_address) {
     stack.special_calls.push_back({stack.calls.size(), stack.charged_site, nullptr});
@@ -147,7 +150,7 @@ inline void CallTracker::open_skipped(CallStack& stack, const CallSite& charged_
     if (scopes_ != nullptr) scopes_->enter(stack.scopes, behind(charged_site));
 }
 
-// What may have been the call of a stub does more than jump on, so it is opened after all.
+// Opens a call that may have been that of a stub only, but does more than jump on.
 void CallTracker::open_stub(CallStack& stack) {
     if (stack.stub_return_address == 0) return;
     const CallSite charged_site = std::exchange(stack.charged_site, {});
@@ -211,7 +214,7 @@ void CallTracker::open_stub(CallStack& stack) {
         return true;
     }
     const Exit& exit = *execution.last_exit;
-    // What is charged to the caller does not note its context each time.
+    // Code that is charged to its caller does not note its context each time.
     if (execution.charged_site) execution.last = &blocks_.get(*exit.block, *execution.context);
     if (__builtin_expect(may_change_stack(execution, block, stack_pointer, exit.jump), 0)) {
         if (!execution.within_bounds(stack_pointer)) {
@@ -268,7 +271,7 @@ inline void CallTracker::take_step(Execution& execution, Block& block, const Exi
         case CallDecision::kStrayReturn:
             break;
     }
-    // It shares the stack pointer of the call below, so that one return leaves both.
+    // The call has the stack pointer of the one below, so that a single return leaves both.
     call(execution, block, site, calls.empty() ? stack_pointer : calls.back().stack_pointer, 0);
 }
 
@@ -350,7 +353,7 @@ void CallTracker::call(Execution& execution, Block& block, const CallSite& from,
     if (__builtin_expect(requests_.empty(), 1)) {
         count_call(execution);
     } else {
-        execution.call_uncounted = true;  // it belongs to the part that its costs go to
+        execution.call_uncounted = true;  // it is counted in the part that its costs go to
     }
 }
 
@@ -380,7 +383,7 @@ void CallTracker::count_call(Execution& execution) {
     if (function.triggers.toggle_collect) execution.collecting = !execution.collecting;
 }
 
-// Where contexts differ in callers, too.
+// The context of a callee if contexts also differ in callers.
 [[gnu::noinline]] const Context& CallTracker::context_by_callers(CallStack& stack, const Function& callee,
                                                                  std::uint32_t level) {
     const Function& caller = stack.context->function();
@@ -390,7 +393,7 @@ void CallTracker::count_call(Execution& execution) {
     return contexts_.of(callee, level, callers_);
 }
 
-// The innermost call.
+// Leaves the innermost call.
 void CallTracker::leave(CallStack& stack) {
     ++changes_;
     const OpenCall& open = stack.calls.back();
@@ -441,7 +444,7 @@ NodeId CallTracker::make_nodes(Execution& execution) {
     for (; execution.nodes < execution.calls.size(); ++execution.nodes) {
         OpenCall& open = execution.calls[execution.nodes];
         if (open.arc == kNoArc) {
-            tree_.acquire(node);  // a call that is not shown stands in its caller's node
+            tree_.acquire(node);  // a call that is not shown has its caller's node
         } else {
             node = tree_.acquire_child(node, open.arc);
             if (context_tree_ != nullptr) follow_path(execution, node, execution.nodes);

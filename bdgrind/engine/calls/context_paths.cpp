@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The part of CallTracker for runs with a calling context tree: each stack knows its node there. What has been executed
-// is charged to a node when it is left for another one, in either direction: so a node gets its self costs, recursion
-// folded or not.
+// The part of CallTracker for runs with a calling context tree: each stack knows its node there. The costs since the
+// last change are charged to a node when it is left for another one, in either direction, so that each node gets its
+// self costs, whether recursion is folded or not.
 //
 // A call that is not shown stays in its caller's node, as in the profile.
 
@@ -12,8 +12,8 @@
 
 namespace bd {
 
-// The code that runs now has no known caller. The chain of nodes in the back-dating tree begins anew, too: its arcs
-// do not say whose they are below.
+// Called if the code that runs now has no known caller. The chain of nodes in the back-dating tree begins anew, too, as
+// its arcs do not show what they are below.
 void CallTracker::begin_path(Execution& execution) {
     ContextPath& path = execution.path;
     BD_CHECK(path.callers.empty() && execution.nodes == 0);
@@ -46,7 +46,7 @@ void CallTracker::charge_path(CallStack& stack) {
     stack.path.charged = stack.running;
 }
 
-// Of the open call that has this number: lets its node in the back-dating tree know the path.
+// Sets the path of a node in the back-dating tree. `call`: the number of its open call.
 void CallTracker::follow_path(const Execution& execution, NodeId node, std::size_t call) {
     const ContextPath& path = execution.path;
     tree_.set_context_node(node, call + 1 < path.callers.size() ? path.callers[call + 1] : path.node);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// One flow of control: a guest thread, or a signal handler running on one. Each has its own call stack, its own
-// running totals and its own back-dating tree, so that what a handler costs is not charged to the calls that it
-// happened to interrupt.
+// One flow of control: a guest thread, or a signal handler running on one. Each has its own call stack, its own running
+// totals and its own back-dating tree, so that the costs of a handler are not charged to the calls that it interrupted.
 //
 // Coroutines take turns on several stacks. An execution then has as many call stacks, of which one is current; each
 // has its own totals and tree, as coroutines do not call each other either.
@@ -29,20 +28,20 @@ using RunningCosts = std::array<std::uint64_t, kRunningEvents>;
 
 // A call that has not returned yet. There may be millions of them.
 struct OpenCall {
-    Address stack_pointer;   // when the callee began; once it is higher, the call has been left
+    Address stack_pointer;   // when the callee began; when it is higher, the call has been left
     Address return_address;  // 0 if the call has no return of its own (tail calls)
     const Context* caller;   // the context that runs again after the return
     ArcId arc;               // kNoArc: the call is not shown, see Function::skipped
     NodeId node;             // valid only for the first CallStack::nodes calls
 };
 
-// What Objects keeps for a stack that has allocated.
+// The data of Objects about a stack that has allocated.
 struct OpenAllocations;
 struct DeleteOpenAllocations {
     void operator()(OpenAllocations* allocations) const;
 };
 
-// What only a few open calls have.
+// Data that only a few open calls have.
 struct SpecialCall {
     std::size_t index;  // among the open calls of the stack
     CallSite caller_charged_site;
@@ -50,7 +49,7 @@ struct SpecialCall {
     bool allocates = false;      // whether it is the call of an OpenAllocation
 };
 
-// A part of the address space, its end included.
+// A part of the address space, including its end.
 struct AddressRange {
     Address begin = 0;
     Address end = ~Address{0};
@@ -58,7 +57,7 @@ struct AddressRange {
     bool has(Address address) const { return address - begin <= end - begin; }
 };
 
-// Where a stack is in the calling context tree. Unused without a tree.
+// The position of a stack in the calling context tree. Unused without a tree.
 struct ContextPath {
     ContextNodeId root = kNoContextNode;  // of the thread or the signal handler
     ContextNodeId node = kNoContextNode;  // of the code that runs
@@ -70,8 +69,8 @@ struct ContextPath {
 struct CallStack {
     explicit CallStack(NodeId tree_root) : root(tree_root) {}
 
-    // The stack pointers that certainly belong to this stack while it is not the current one: from where it was left up
-    // to where it began. The margin, in bytes, allows for changes of the stack pointer within a block.
+    // The stack pointers that certainly belong to this stack while it is not the current one: from the one at which it
+    // was left up to the one at which it began. The margin, in bytes, allows for changes within a block.
     static constexpr Address kMargin = 1024;
     AddressRange extent() const {
         return {stack_pointer - std::min(stack_pointer, kMargin), base + std::min(~base, kMargin)};
@@ -92,17 +91,17 @@ struct CallStack {
     RunningCosts running{};
     std::vector<OpenCall> calls;
     std::vector<SpecialCall> special_calls;     // of the open calls that have such data
-    bool call_uncounted = false;                // the latest call is to be counted when its requests have been served
+    bool call_uncounted = false;                // whether the latest call is still to be counted, after its requests
     const Function* triggering_root = nullptr;  // the function that the stack began with, if it has triggers
-    std::size_t nodes = 0;                      // that many calls, from the outermost on, have a tree node
+    std::size_t nodes = 0;                      // how many calls, from the outermost on, have a tree node
     NodeId root;
     Address base = 0;  // the stack pointer when the root began; its caller is not known
     // The functions that call the current one, outermost first and without direct recursion. Kept only if costs are
     // separated by callers.
     std::vector<const Function*> callers;
     ContextPath path;
-    ScopeStack scopes;  // kept only if carriers of reuses are asked for
-    FlowStack flow;     // kept only if paths within functions are followed
+    ScopeStack scopes;  // only kept if carriers of reuses are recorded
+    FlowStack flow;     // only kept if paths within functions are followed
     std::unique_ptr<OpenAllocations, DeleteOpenAllocations> allocations;  // null: the stack has not allocated
 };
 
@@ -143,7 +142,7 @@ struct Execution : CallStack {
     std::vector<std::unique_ptr<CallStack>> others;  // by base
 
     bool collecting = true;    // whether what happens is counted
-    std::uint32_t thread = 0;  // that its contexts belong to; 0: costs are not separated by thread
+    std::uint32_t thread = 0;  // the one that its contexts belong to; 0: costs are not separated by thread
     // The number of open calls of each function with triggers, on all stacks.
     boost::unordered_flat_map<const Function*, std::uint32_t> open_triggering;
 };

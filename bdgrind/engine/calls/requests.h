@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Requests to dump or to zero at a position in the trace: where a function with a trigger is entered or left, after a
+// Requests to dump or to zero at a position in the trace: when a function with a trigger is entered or left, after a
 // number of blocks, or at a marker. The engine does not serve them itself, as a dump writes files; it stops at the
-// position, so that the result does not depend on where batches end. See Engine::replay.
+// position, so that the result does not depend on the ends of batches. See Engine::replay.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The scopes that are open on a call stack, and since when: its calls, and the loops in them. The rules are in
-// docs/simulation.md.
+// The scopes that are open on a call stack, with the times when they began: its calls, and the loops in them. The rules
+// are in docs/simulation.md.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct OpenLoop {
     CodePosition begin;
     CodePosition end;  // where the last block begins
     TouchTime entered;
-    ScopeId scope;  // kNoScope: not asked for yet
+    ScopeId scope;  // kNoScope: not needed yet
 
     bool has(CodePosition position) const { return !is_behind(begin, position) && !is_behind(position, end); }
 };

@@ -24,7 +24,7 @@ void ScopeTracker::jump_back(ScopeStack& stack, CodePosition from, const Block& 
     add_point(stack, begin);
 }
 
-// The time since when control may have been at `position`, to where it is about to jump back.
+// The earliest time at which control may have passed `position`, to which it is about to jump back.
 TouchTime ScopeTracker::reached(ScopeStack& stack, CodePosition position) {
     while (stack.point_count() != 0 && is_behind(stack.points.back().position, position)) stack.points.pop_back();
     return stack.point_count() != 0 ? stack.points.back().time : stack.calls.back().entered;
@@ -41,7 +41,7 @@ ScopeId ScopeTracker::carrier(CallStack& stack, CodePosition position, TouchTime
         const auto end = calls.begin() + static_cast<std::ptrdiff_t>(count);
         count = static_cast<std::size_t>(std::partition_point(calls.begin(), end, is_open) - calls.begin());
     }
-    // What is not shown belongs to its caller.
+    // A call that is not shown belongs to its caller.
     while (count > 1 && stack.calls[count - 2].arc == kNoArc) --count;
     if (count == 0) return kNoScope;
     OpenScope& call = calls[count - 1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Keeps the scopes of call stacks, and says which of them carries a reuse: the innermost scope that was already open
-// when the line was last touched. All scopes within it began later, so it is this scope that brings the line back.
+// Keeps the scopes of call stacks, and determines which of them carries a reuse: the innermost scope that was already
+// open when the line was last touched. All scopes within it began later, so this scope brings the line back.
 //
 // Loops are found at backward jumps within a call (Tubella and Gonzalez 1998; Moseley and others, CGO 2007). The first
 // jump back reveals a loop; the points that control has passed say when it was entered.
@@ -28,10 +28,10 @@ struct Scope {
 
 class ScopeTracker {
 public:
-    // The most nested loops in a call; deeper ones count as the innermost of these.
+    // The maximum number of nested loops in a call; deeper ones count as the innermost of these.
     static constexpr std::size_t kMostLoops = 64;
 
-    // Sets the time of the calls below: before the block that is about to run touches anything.
+    // Sets the time for the calls below: the one before the block that is about to run touches anything.
     void set_time(TouchTime now) { now_ = now; }
 
     // The stack begins anew: nothing is open on it.
@@ -53,7 +53,7 @@ public:
     void jump_back(ScopeStack& stack, CodePosition from, const Block& to);
 
     // The scope that carries a reuse of a line last touched at `last_touch`; kNoScope if that was before the stack
-    // began. `position`: of the block that runs in the innermost call.
+    // began. `position`: that of the block that runs in the innermost call.
     ScopeId carrier(CallStack& stack, CodePosition position, TouchTime last_touch);
 
     // The scopes that have carried a reuse, by ScopeId - 1.
@@ -74,7 +74,7 @@ private:
         }
     };
 
-    // Drops earlier points at or behind this one: code behind them lies behind this point as well.
+    // Adds a point, and drops earlier points at or behind it: code behind them is behind this point as well.
     void add_point(ScopeStack& stack, CodePosition position) const {
         while (stack.point_count() != 0 && !is_behind(position, stack.points.back().position)) stack.points.pop_back();
         stack.points.push_back({position, now_});

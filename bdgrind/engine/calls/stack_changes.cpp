@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The part of CallTracker for programs whose threads run on several stacks in turn: coroutines, by swapcontext or by
-// a few instructions of their own. To the processor that is a return or a jump like any other. What gives it away is
-// where the stack pointer goes:
+// The part of CallTracker for programs whose threads run on several stacks in turn: coroutines, by swapcontext or by a
+// few custom instructions. To the processor, a stack change is a return or a jump like any other. It is recognised by
+// the stack pointer:
 //
 //     base ──────────  the stack pointer of the root; code of this stack is never above it
 //       main
@@ -16,9 +16,9 @@
 //   back    between base and stack pointer of a stack that was left, to a place where this stack may go on: where
 //           one of its open calls was to return to, or within the function that this leaves on top
 //
-// If what is found there cannot go on, the memory belongs to a new stack: the old one is forgotten. Should a stack
-// change stay undetected, it is a jump or a stray return like others; should there be none, some calls have a root
-// of their own instead of their caller. Costs are complete in any case.
+// If the stack found there cannot go on, the memory belongs to a new stack, and the old one is forgotten. If a stack
+// change is not detected, it counts as a jump or a stray return; if one is detected in error, some calls have a
+// separate root instead of their caller. Costs are complete in any case.
 
 #include <algorithm>
 #include <utility>
@@ -28,19 +28,19 @@
 namespace bd {
 namespace {
 
-// How many calls are left when that stack goes on at `target`.
+// The number of calls that are left when the stack goes on at `target`.
 std::size_t calls_left(const CallStack& stack, Address target, Address stack_pointer) {
     const auto& calls = stack.calls;
     std::size_t open = calls.size();
     while (open != 0 && calls[open - 1].stack_pointer < stack_pointer) --open;
-    // Where calls leave the stack pointer alone, the return address tells.
+    // Calls that do not change the stack pointer are recognised by their return addresses.
     for (std::size_t i = open; i != 0 && calls[i - 1].stack_pointer == stack_pointer; --i) {
         if (calls[i - 1].return_address == target) open = i - 1;
     }
     return calls.size() - open;
 }
 
-// Whether `stack` can go on with `block`, after it has left so many calls.
+// Whether `stack` can go on with `block` after leaving `left` calls.
 bool goes_on(const CallStack& stack, const Block& block, std::size_t left) {
     const std::size_t open = stack.calls.size() - left;
     if (left != 0 && stack.calls[open].return_address == block.address) return true;
@@ -51,7 +51,7 @@ bool goes_on(const CallStack& stack, const Block& block, std::size_t left) {
 }  // namespace
 
 bool CallTracker::goes_far_down(const CallStack& stack, const Block& block, Address stack_pointer, JumpKind jump) {
-    // A function may begin with making room for its frame and jump to its cold part at once.
+    // A function may make room for its frame and then jump to its cold part at once.
     constexpr Address kLargeFrame = 16384;
     if (stack_pointer >= stack.stack_pointer) return false;
     const Address drop = stack.stack_pointer - stack_pointer;
@@ -66,8 +66,8 @@ bool CallTracker::goes_far_down(const CallStack& stack, const Block& block, Addr
     return false;
 }
 
-// The stack pointer is where the current stack should not be. Returns whether `block` has been entered on another
-// stack; else the current one reaches further than was known.
+// Called if the stack pointer is outside of the known extent of the current stack. Returns whether `block` was entered
+// on another stack; otherwise, the extent of the current one grows.
 bool CallTracker::change_stack(Execution& execution, Block& block, Address stack_pointer, JumpKind jump) {
     auto& others = execution.others;
     const auto found =
@@ -89,7 +89,7 @@ bool CallTracker::change_stack(Execution& execution, Block& block, Address stack
         start_stack(execution, block, stack_pointer);
         return true;
     }
-    // What seemed to lie in between has become part of this stack.
+    // Stacks that seemed to lie in between have become part of this one.
     if (above) execution.base = stack_pointer;
     while (true) {
         const auto next = execution.first_based_at(stack_pointer);
@@ -120,7 +120,7 @@ void CallTracker::start_stack(Execution& execution, Block& block, Address stack_
     start(execution, block, stack_pointer);
 }
 
-// For good: leaves its calls.
+// Forgets a stack for good, after leaving its calls.
 void CallTracker::drop_stack(Execution& execution, std::size_t other) {
     const auto dropped = execution.others.begin() + static_cast<std::ptrdiff_t>(other);
     CallStack& stack = **dropped;

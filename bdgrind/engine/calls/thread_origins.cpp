@@ -7,7 +7,7 @@
 namespace bd {
 namespace {
 
-// The functions that are open, outermost first. One that is met again takes the place where it was.
+// The contexts that are open, the outermost first. One that occurs again replaces the earlier one and all behind it.
 std::vector<const Context*> way_to(const Execution& execution) {
     std::vector<const Context*> way;
     const auto add = [&way](const Context* context) {

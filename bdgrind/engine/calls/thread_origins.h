@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where threads were created: the calls that were open then. A thread has a call stack of its own, so its costs are not
-// costs of these calls; reports may show them there all the same.
+// The calls that were open when threads were created. A thread has its own call stack, so its costs are not costs of
+// these calls, but reports may show them there.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace bd {
 
-// The number of threads that began in `root` and were created by `creators`: the contexts of the open calls, outermost
-// first, each called by the one before it. Recursion is left out, but for the calls that lead on.
+// The threads that began in `root` and were created by `creators`: the contexts of the open calls, outermost first,
+// each called by the one before it. Recursion is left out, except for the calls that lead on.
 struct ThreadOrigin {
     const Context* root;
     std::vector<const Context*> creators;
@@ -23,13 +23,13 @@ struct ThreadOrigin {
 
 class ThreadOrigins {
 public:
-    // `creator` creates the thread.
+    // Notes that `creator` creates the thread.
     void begin(std::uint32_t thread, const Execution& creator);
 
-    // The thread, whose execution this is, ends. Threads without a known creator are not counted.
+    // Notes that the thread, whose execution this is, ends. Threads without a known creator are not counted.
     void end(std::uint32_t thread, const Execution& execution);
 
-    // Adds the origin of a thread that still runs to `origins`.
+    // Adds the origin of a thread that is still running to `origins`.
     void add_running(std::uint32_t thread, const Execution& execution, std::vector<ThreadOrigin>* origins) const;
 
     // The origins of the threads that have ended.

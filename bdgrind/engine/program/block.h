@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is known about a piece of guest code when it is translated. A Block is one translated superblock: straight
-// code with one entry and one or more exits. The trace then needs to say only which exit was taken and which
-// addresses were touched; everything else is looked up here.
+// The description of a piece of guest code, made when it is translated. A Block is one translated superblock: straight
+// code with one entry and one or more exits. The trace then only needs to say which exit was taken and which addresses
+// were touched; everything else is looked up here.
 //
-// A Block is one allocation: the header with its exits, instructions, accesses and fetches behind it (block_table.h).
-// What describes the code never changes, and a const Block is nothing else. What the replay notes about a block stands
-// beside what it belongs to, in types of its own: in the last members of CachedFetch, TracedExit and Block. One engine
-// at a time may write there.
+// A Block is one allocation: the header, followed by its exits, instructions, accesses and fetches (block_table.h). The
+// description of the code never changes, and a const Block is nothing else. The notes of the replay about a block are
+// beside what they belong to, in separate types: in the last members of CachedFetch, TracedExit and Block. Only one
+// engine at a time may write them.
 
 #pragma once
 
@@ -26,15 +26,15 @@ struct BlockCost;
 
 enum class JumpKind : std::uint8_t { kJump, kCall, kReturn };
 
-// What leaving a block by an exit says about the branch there.
+// The branch at an exit, if the block is left by that.
 enum class Branch : std::uint8_t {
-    kNone,      // nothing that is to be predicted: straight on, a fixed target, a return
-    kTaken,     // it was conditional and taken
-    kNotTaken,  // it was conditional and not taken
-    kIndirect,  // its target was computed
+    kNone,      // nothing to predict: straight on, a fixed target, or a return
+    kTaken,     // conditional and taken
+    kNotTaken,  // conditional and not taken
+    kIndirect,  // with a computed target
 };
 
-// kBus is no access of its own: an atomic instruction locks the bus. It never has an address.
+// kBus is not an access: an atomic instruction locks the bus. It never has an address.
 enum class AccessKind : std::uint8_t { kRead, kWrite, kModify, kBus };
 
 constexpr bool is_write(AccessKind kind) {
@@ -51,31 +51,31 @@ struct Instruction {
 struct Access {
     std::uint32_t size;  // bytes, at least 1
     std::uint16_t instruction;
-    std::uint16_t group;    // by index
+    std::uint16_t group;    // an index
     std::int16_t distance;  // bytes, from the group's first access
     AccessKind kind;
-    bool guarded;  // may not happen; then the trace holds address 0
+    bool guarded;  // whether it may not happen; then the trace has address 0
     std::uint32_t unused;
 };
 
 // Accesses that follow each other in program order at fixed distances, such as those to one object or to a function's
-// frame. The trace has one address for all of them, that of the first. They lie within kMostBytes, so that mostly it
-// takes but one look to find that all of them hit. An access that has no such neighbours is a group of its own, of any
-// size; so is a guarded one.
+// frame. The trace has one address for all of them, that of the first. They lie within kMostBytes, so that mostly a
+// single look-up shows that all of them hit. An access without such neighbours is a separate group, of any size; so is
+// a guarded one.
 struct AccessGroup {
     static constexpr std::uint32_t kMostBytes = 24;  // the more, the more often a group lies in two lines
 
-    // That of an access alone.
+    // The group of a single access.
     static constexpr AccessGroup of(std::uint32_t size) { return {mask(size), size, 0, 1, 0}; }
     static constexpr std::uint64_t mask(std::uint32_t size) {
         return size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
     }
 
-    std::uint64_t bytes;  // one bit for each that is touched, the lowest first; only if `span` <= 64
+    std::uint64_t bytes;  // one bit for each byte that is touched, the lowest first; only if `span` <= 64
     std::uint32_t span;   // bytes, from the lowest to the highest
-    std::uint16_t first;  // access, by index
+    std::uint16_t first;  // the index of the first access
     std::uint8_t accesses;
-    std::uint8_t before;  // bytes, from the lowest to the first access
+    std::uint8_t before;  // bytes, from the lowest one to the first access
 };
 
 // A run of instruction bytes within one I1 line, fetched together: none of the instructions between is an exit.
@@ -83,8 +83,8 @@ struct Fetch {
     LineNumber line;
     std::uint16_t first_byte;   // within the line
     std::uint16_t size;         // bytes
-    std::uint16_t count;        // instructions that touch it
-    std::uint16_t instruction;  // the first of them
+    std::uint16_t count;        // how many instructions touch it
+    std::uint16_t instruction;  // the index of the first of them
 };
 struct CachedFetch : Fetch {
     static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
@@ -96,7 +96,8 @@ inline constexpr std::uint32_t kNoContinuation = ~std::uint32_t{0};
 inline constexpr std::uint32_t kEntryContinuation = kNoContinuation - 1;
 inline constexpr std::uint32_t kMarkerContinuation = kNoContinuation - 2;
 
-// What is executed on the way to an exit. Four numbers that are counted in one step; `blocks` is 1.
+// The number of instructions and accesses executed on the way to an exit. The four numbers are added in one step;
+// `blocks` is 1.
 struct ExitTotals {
     std::uint32_t instructions = 0;
     std::uint32_t reads = 0;
@@ -104,15 +105,15 @@ struct ExitTotals {
     std::uint32_t blocks = 0;
 };
 
-// What is asked about an exit now and then, or by D1.
+// The part of an exit that is needed now and then, or by D1.
 struct ExitDetails {
     const AccessGroup* first_group = nullptr;  // the block's
     std::uint16_t groups = 0;                  // up to here
     std::uint16_t accesses = 0;                // up to here
-    std::uint16_t words = 0;                   // addresses in the record: one for each group of accesses that is traced
+    std::uint16_t words = 0;                   // addresses in the record, one for each group that is traced
     std::uint16_t index = 0;
     Block* block = nullptr;      // null in a marker, see trace.h
-    Address return_address = 0;  // the instruction behind the last one; only of use to calls
+    Address return_address = 0;  // the instruction behind the last one; only used by calls
     JumpKind jump = JumpKind::kJump;
     Branch branch = Branch::kNone;
     std::uint64_t unused[2] = {};
@@ -120,39 +121,39 @@ struct ExitDetails {
 
 // One way out of a block. The first word of a trace record names it.
 struct Exit : ExitDetails, ExitTotals {
-    // A jump from here goes on within the function if it leads to a block that expects the continuation left here. That
-    // is the block's section; but what is not a plain jump leaves kNoContinuation, and where a function begins,
-    // kEntryContinuation is expected.
+    // A jump from here stays within the function if it leads to a block that expects the continuation left here. That
+    // is the block's section, with two exceptions: exits that are not plain jumps leave kNoContinuation, and blocks at
+    // which a function begins expect kEntryContinuation.
     std::uint32_t continuation_left = kNoContinuation;
     std::uint32_t continuation_expected = kNoContinuation;
     std::uint16_t fetches = 0;     // up to here
-    bool has_more_lines = false;   // than those of the first and the last fetch
-    bool may_skip_access = false;  // one of the accesses is guarded
+    bool has_more_lines = false;   // whether fetches are from other lines than the first and the last one
+    bool may_skip_access = false;  // whether one of the accesses is guarded
     std::uint32_t begin = 0;       // the lower half of the block's address
 
     Address branch_address() const;  // of the last instruction
 };
 
-// What the replay notes about an exit, see BlockCosts and InstructionCache.
+// The notes of the replay about an exit, see BlockCosts and InstructionCache.
 struct ExitNotes {
     const Context* fast_path_context = nullptr;
     std::uint64_t taken = 0;
-    std::uint64_t uncredited = 0;  // times, less `taken`
+    std::uint64_t uncredited = 0;  // how often, minus `taken`
     std::uint32_t first_slot = 0;
     std::uint32_t last_slot = 0;
 
-    // Hands over what has been counted.
+    // Returns and resets `taken`.
     std::uint64_t take_taken() {
         uncredited += taken;
         return std::exchange(taken, 0);
     }
 };
 struct ExitCost {
-    BlockCost* cost = nullptr;  // what `taken` is counted for
+    BlockCost* cost = nullptr;  // the costs that `taken` is counted for
 };
 
-// An exit with its notes. It has two lines of the host's cache: first what D1 needs, which may be ahead on another
-// thread; then what every record of the replay needs, and changes.
+// An exit with its notes. It has two lines of the host's cache: the first has what D1 needs, which may be ahead on
+// another thread; the second has what each record of the replay needs and changes.
 struct TracedExit : ExitCost, Exit, ExitNotes {};
 static_assert(sizeof(void*) == 4 || sizeof(TracedExit) == 128);
 static_assert(sizeof(void*) == 4 || sizeof(ExitCost) + sizeof(ExitDetails) == 64);
@@ -166,8 +167,8 @@ struct Block {
     Address load_bias;  // address minus load_bias is the address in the object file
     // Equal for blocks in the same kind of section of the same object: object's id * kSectionsPerObject + kind.
     std::uint32_t section;
-    bool is_entry;    // starts at the first instruction of its function
-    bool traces_all;  // the trace has all addresses; else only those of guarded accesses
+    bool is_entry;    // whether it starts at the first instruction of its function
+    bool traces_all;  // whether the trace has all addresses, not only those of guarded accesses
     std::uint16_t exit_count;
     std::uint16_t instruction_count;
     std::uint16_t access_count;
@@ -182,7 +183,7 @@ struct Block {
     std::span<const AccessGroup> groups() const { return {groups_, group_count}; }
     std::span<const CachedFetch> fetches() const { return {fetches_, fetch_count}; }
     std::span<CachedFetch> fetches() { return {fetches_, fetch_count}; }
-    // What addresses are computed from, see dataflow.h. Empty if not asked for.
+    // The sources of addresses, see dataflow.h. Empty if they were not recorded.
     std::span<const std::uint16_t> dataflow() const { return {dataflow_, dataflow_size_}; }
 
     Address instruction_address(std::size_t index) const { return address + instructions_[index].offset; }
@@ -195,7 +196,7 @@ struct Block {
     const std::uint16_t* dataflow_;
     std::uint32_t dataflow_size_;
 
-    // The counts of this block, one set per context; this is the set used last. See BlockCosts.
+    // The counts of this block in the context used last. There is one set of counts per context, see BlockCosts.
     BlockCost* costs;
 };
 

@@ -110,7 +110,7 @@ std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
     return exits_.size() - 1;
 }
 
-// Cuts the instruction bytes at line borders and at exits, so that every exit has fetched whole entries.
+// Cuts the instruction bytes at the borders of lines and at exits, so that each exit has fetched whole entries.
 void BlockBuilder::cut_fetches(unsigned line_bits) {
     std::size_t next = 0;
     for (TracedExit& exit : exits_) {

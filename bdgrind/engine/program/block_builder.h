@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Puts together the description of a block while its code is translated.
+// Builds the description of a block while its code is translated.
 
 #pragma once
 
@@ -14,33 +14,33 @@
 
 namespace bd {
 
-// Instructions, accesses and exits are added in program order; the last exit is the block's
-// end. May be used again after BlockTable::add.
+// Instructions, accesses and exits must be added in program order; the last exit is the block's end. A builder may be
+// used again after BlockTable::add.
 class BlockBuilder {
 public:
-    // `trace_all`: the trace has all addresses; else only those of guarded accesses, which is what can be counted
-    // without caches.
+    // `trace_all`: whether the trace has all addresses. Otherwise it only has those of guarded accesses, which suffice
+    // to count without caches.
     explicit BlockBuilder(bool trace_all = true) : trace_all_(trace_all) {}
 
     // `section` is the kind of section, below kSectionsPerObject.
     void start(Address address, const Function& function, Address load_bias, std::uint32_t section, bool is_entry);
     // `file` may differ from the function's where code was inlined.
     void add_instruction(Address address, std::uint32_t size, const SourceFile& file, std::uint32_t line);
-    // By the last instruction added. A new group, or the last one goes on with an access that begins `distance` bytes
-    // behind that group's first; false: it cannot.
+    // Add an access by the last instruction: as a new group, or to the last group, `distance` bytes behind its first
+    // access. join_access() returns false if the group cannot be extended.
     void add_access(std::uint32_t size, AccessKind kind, bool guarded);
     bool join_access(std::uint32_t size, AccessKind kind, std::int64_t distance);
     void add_bus_event() { add_access(1, AccessKind::kBus, true); }
     // Turns the last access, a read, into a read-modify-write.
     void make_modify();
-    // What addresses are computed from, see dataflow.h. Not called if that is not asked for.
+    // Sets the sources of addresses, see dataflow.h. Not called if they are not recorded.
     void set_dataflow(std::span<const std::uint16_t> words) { dataflow_.assign(words.begin(), words.end()); }
     // Returns its index.
     std::size_t add_exit(JumpKind jump, Branch branch = Branch::kNone);
 
     std::size_t access_count() const { return accesses_.size(); }
     std::size_t group_count() const { return groups_.size(); }
-    // Of the groups those whose addresses are in the trace.
+    // The number of groups whose addresses are in the trace.
     std::size_t traced_count() const { return trace_all_ ? groups_.size() : guarded_; }
     bool traces(bool guarded) const { return trace_all_ || guarded; }
     std::size_t instruction_count() const { return instructions_.size(); }
@@ -63,7 +63,7 @@ private:
     std::uint32_t reads_ = 0;
     std::uint32_t writes_ = 0;
     std::uint16_t guarded_ = 0;
-    bool may_join_ = false;  // the last group may go on
+    bool may_join_ = false;  // whether the last group may be extended
     bool trace_all_;
 };
 

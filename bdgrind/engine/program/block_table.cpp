@@ -12,7 +12,7 @@
 namespace bd {
 namespace {
 
-// The room for these, one behind the other with others of their kind: so that the next ones are aligned.
+// The bytes that an array takes, such that the next one is aligned.
 template <class T>
 std::size_t room_for(const std::vector<T>& items) {
     static_assert(alignof(T) <= 8);
@@ -34,7 +34,7 @@ constexpr std::size_t kExitAlignment = 64;  // a line of the host's cache
 
 Block& BlockTable::add(BlockBuilder& builder) {
     BD_CHECK(!builder.exits_.empty());
-    // Different code with the same hash probes on, as in any open table.
+    // Different code with the same hash takes the next free hash, as in open addressing.
     std::uint64_t hash = builder.hash();
     for (auto found = by_hash_.find(hash); found != by_hash_.end(); found = by_hash_.find(++hash)) {
         if (builder.describes(*found->second)) return *found->second;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// All blocks. They are never freed while the table lives, as recorded costs and the trace point to them. It gives the
-// same block again for the same code, so retranslation does not add up.
+// All blocks. They are never freed while the table lives, as recorded costs and the trace point to them. The same code
+// always gets the same block, so that retranslation does not take more memory.
 
 #pragma once
 
@@ -24,7 +24,8 @@ public:
     BlockTable(const BlockTable&) = delete;
     BlockTable& operator=(const BlockTable&) = delete;
 
-    // The block that `builder` describes: a known one where it was translated before. Valid as long as the table.
+    // Returns the block that `builder` describes; the known one if it was translated before. It is valid as long as the
+    // table.
     Block& add(BlockBuilder& builder);
 
     std::span<Block* const> blocks() const { return blocks_; }

@@ -24,12 +24,12 @@ void Value::add(Source source, Source twice) {
         known = source;
         return;
     }
-    sources_[0] = source;  // of loads the latest matter
+    sources_[0] = source;  // the latest loads matter most
 }
 
 Value Value::plus(const Value& other) const {
     Value sum = *this;
-    for (const Source source : other.sources()) sum.add(source, source.scaled());  // twice a pointer is none
+    for (const Source source : other.sources()) sum.add(source, source.scaled());  // twice a pointer is not a pointer
     return sum;
 }
 
@@ -83,7 +83,7 @@ void DataflowBuilder::add_exit() {
 
 namespace {
 
-// Takes a description apart, as long as it can be one.
+// Parses a description as long as it is valid.
 class DataflowCheck {
 public:
     explicit DataflowCheck(std::span<const std::uint16_t> words) : rest_(words) {}
@@ -94,7 +94,7 @@ public:
         if (!takes(&head) || head >= 1u << 6) return false;
         const unsigned stored = head >> DataflowCursor::kStoredShift;
         if (stored != 0 && (head & DataflowCursor::kStores) == 0) return false;
-        // What is stored may be what the same access has loaded.
+        // The stored value may be the one that the same access loaded.
         return take_sources(head & 3, index) && take_sources(stored, index + 1);
     }
     bool takes_exit(std::size_t accesses) {
@@ -116,7 +116,7 @@ private:
         rest_ = rest_.subspan(1);
         return true;
     }
-    // Of loads only those by the first so many accesses.
+    // Only loads by the first `accesses` accesses are valid sources.
     bool take_sources(unsigned count, std::size_t accesses) {
         if (count > Value::kMostSources) return false;
         for (unsigned i = 0; i < count; ++i) {

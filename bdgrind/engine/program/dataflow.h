@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the addresses of a block's accesses are computed from, and the values that it leaves in registers, so that it is
-// known which loads an address had to wait for. If that is asked for, it stands beside a block's description
-// (Block::dataflow), as numbers of 16 bits in program order:
+// The sources of the addresses of a block's accesses, and of the values that it leaves in registers, which show the
+// loads that an address had to wait for. If they are recorded, they are beside a block's description (Block::dataflow),
+// as numbers of 16 bits in program order:
 //
-//   access   [sources of the address | 4: slot | 8: stores | 16 * sources of what is stored] source... source...
+//   access   [sources of the address | 4: slot | 8: stores | 16 * sources of the stored value] source... source...
 //   exit     [puts] ([register | 256 * sources] source...)...
 //
-// for each access of the block, and for each exit, which stands behind the accesses before it. The puts of an exit are
-// the registers that have changed since the exit before it, or since the block's entry. Registers among the sources
-// have their values at the block's entry.
+// for each access of the block, and for each exit, which follows the accesses before it. The puts of an exit are the
+// registers that changed since the exit before it, or since the block's entry. Registers among the sources have their
+// values at the block's entry.
 //
-// Only registers of integers and vectors are of interest, not flags; the tool numbers them. A value without a source is
-// a constant, or not known.
+// Only integer and vector registers are recorded, not flags; the tool numbers them. A value without a source is a
+// constant, or not known.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace bd {
 
-// What a value is computed from: a register at the block's entry, or what an access of the block has loaded.
+// A source of a value: a register at the block's entry, or what an access of the block loaded.
 class Source {
 public:
     static constexpr unsigned kRegisters = 64;
@@ -35,8 +35,8 @@ public:
     static constexpr Source of_access(std::size_t index) { return Source(static_cast<std::uint16_t>(kLoaded | index)); }
 
     constexpr bool is_loaded() const { return (code_ & kLoaded) != 0; }
-    // False if the value is part of a sum as it is, as a pointer is; true if it was scaled, masked or compared, or is
-    // no address.
+    // False if the value is an unchanged part of a sum, as a pointer is; true if it was scaled, masked or compared, or
+    // is not an address.
     constexpr bool is_scaled() const { return (code_ & kScaled) != 0; }
     constexpr unsigned index() const { return code_ & kIndex; }
     constexpr std::uint16_t code() const { return code_; }
@@ -53,7 +53,7 @@ private:
     std::uint16_t code_;
 };
 
-// The sources of a value, at most kMostSources. Where there are more, loads are preferred.
+// The sources of a value, at most kMostSources. If there are more, loads are preferred.
 class Value {
 public:
     static constexpr unsigned kMostSources = 3;
@@ -63,7 +63,8 @@ public:
 
     std::span<const Source> sources() const { return {sources_, count_}; }
 
-    // The sources of the sum of both; of a value that is one of both; and of the result of any other operation on it.
+    // The sources of the sum of two values; of a value that is either of them; and of the result of any other
+    // operation.
     Value plus(const Value& other) const;
     Value either(const Value& other) const;
     Value scaled() const;
@@ -79,7 +80,7 @@ private:
     Source sources_[kMostSources];
 };
 
-// Makes such a description while a block is translated. Accesses and exits must come in the block's order.
+// Builds such a description while a block is translated. Accesses and exits must be added in the block's order.
 class DataflowBuilder {
 public:
     void start();
@@ -105,10 +106,10 @@ private:
     std::vector<std::uint16_t> words_;
     std::size_t latest_access_ = 0;  // its index in words_
     Value registers_[Source::kRegisters];
-    std::uint64_t changed_ = 0;  // registers that have changed since the latest exit, by bit
+    std::uint64_t changed_ = 0;  // a bit for each register that changed since the latest exit
 };
 
-// Reads such a description, in its order.
+// Reads such a description in order.
 class DataflowCursor {
 public:
     explicit DataflowCursor(const std::uint16_t* at) : at_(at) {}

@@ -9,7 +9,7 @@
 
 namespace bd {
 
-// Eight bytes at a time, as names are long; the standard library's string hash is not part of its headers.
+// Hashes eight bytes at a time, as names are long. (The standard library's string hash is not part of its headers.)
 std::size_t SymbolTable::NameHash::operator()(std::string_view name) const {
     std::uint64_t hash = name.size();
     while (!name.empty()) {

@@ -29,7 +29,7 @@ struct SourceFile {
     std::uint32_t id;  // dense, from 0
 };
 
-// What entering or leaving a function sets off. Only the outermost of its open calls in a thread counts.
+// The actions that entering or leaving a function triggers. Only the outermost of its open calls in a thread counts.
 struct FunctionTriggers {
     bool dump_before = false;
     bool zero_before = false;
@@ -39,13 +39,13 @@ struct FunctionTriggers {
     bool any() const { return std::bit_cast<std::uint32_t>(*this) != 0; }
 };
 
-// What a function does to the heap. Arguments are numbered from 1 to kMostArgument, 0 is none.
+// The role of a function as an allocator. Arguments are numbered from 1 to kMostArgument; 0: none.
 enum class AllocatorKind : std::uint8_t {
     kNone,
-    kForwards,     // calls an allocator for its caller, itself: the allocator finds it among the open calls
-    kWraps,        // the same, maybe through others that are no allocators; so it is told where it begins
+    kForwards,     // calls an allocator for its caller directly: the allocator finds it among the open calls
+    kWraps,        // the same, perhaps through functions that are not allocators, so a marker says where it begins
     kAllocates,    // returns a block, or null
-    kReallocates,  // the same, and frees one if it does
+    kReallocates,  // the same, and frees another block if it does
     kFrees,
 };
 struct AllocatorRole {
@@ -54,11 +54,11 @@ struct AllocatorRole {
     AllocatorKind kind = AllocatorKind::kNone;
     std::uint8_t block = 0;      // the block that it frees
     std::uint8_t size = 0;       // in bytes: of the block, or of an element
-    std::uint8_t count = 0;      // how many elements
-    std::uint8_t stored_at = 0;  // where the block's address is written to; 0: it is the result
-    bool may_be_within = false;  // another block, as that of a pool
+    std::uint8_t count = 0;      // the number of elements
+    std::uint8_t stored_at = 0;  // the place that the block's address is written to; 0: it is the result
+    bool may_be_within = false;  // whether a block may be within another one, such as that of a pool
 
-    // Whether a marker tells where it begins.
+    // Whether a marker says where it begins.
     bool marks_entry() const {
         return kind == AllocatorKind::kWraps || kind == AllocatorKind::kAllocates ||
                kind == AllocatorKind::kReallocates;
@@ -71,17 +71,17 @@ struct Function {
     const ObjectFile* object;
     std::uint32_t id;  // dense, from 0
 
-    // Calls of it are not shown: its costs belong to the instruction that called it (PLT stubs, --fn-skip).
+    // Whether its calls are not shown: its costs belong to the instruction that called it (PLT stubs, --fn-skip).
     bool skipped = false;
-    // It ends by jumping to the function that it was asked to find, as the dynamic linker's resolver does: it is
-    // left then, and the function found is called by its caller.
+    // Whether it ends by jumping to the function that it was asked to find, as the dynamic linker's resolver does: then
+    // it is left, and its caller calls the function that was found.
     bool left_by_jump = false;
     FunctionTriggers triggers{};
     AllocatorRole allocator{};
-    // A wrapper of allocators, by its name, or a container of a library: it does not count among the callers that
-    // separate heap blocks.
+    // Whether it is a wrapper of allocators, by its name, or a container of a library: it does not count among the
+    // callers that separate heap blocks.
     bool wraps_allocators = false;
-    // A function that allocates ends by jumping to it: its result is that one's.
+    // Whether an allocator ends by jumping to it, so that its result is that of the allocator.
     mutable bool ends_allocator = false;
 
     // Whether calls of it need no special treatment.
@@ -90,17 +90,17 @@ struct Function {
     // The levels of recursion and the callers by which costs of this function are separated: see contexts.h.
     std::uint32_t recursion_levels = 1;
     std::uint32_t caller_count = 0;
-    // Whether its paths are followed, where paths are asked for.
+    // Whether its paths are followed if paths are recorded.
     bool follows_paths = true;
 
-    // The engine's: its contexts where callers do not matter, by level of recursion; and how many of its calls are
-    // open where code is running now.
+    // Only for the engine: its contexts without callers, by level of recursion; and how many of its calls are open in
+    // the execution that runs.
     mutable const Context* const* contexts = nullptr;
     mutable std::uint32_t context_count = 0;
     mutable std::uint32_t open_calls = 0;
 };
 
-// What is to be settled about a function when it becomes known.
+// Rules that are applied to a function when it becomes known.
 class FunctionRules {
 public:
     virtual void apply(Function& function) const = 0;
@@ -109,7 +109,7 @@ protected:
     ~FunctionRules() = default;
 };
 
-// Owns all of them. References stay valid as long as the table lives.
+// Owns all symbols. References stay valid as long as the table lives.
 class SymbolTable {
 public:
     // `rules`, if given, must outlive the table.
@@ -117,10 +117,10 @@ public:
     SymbolTable(const SymbolTable&) = delete;
     SymbolTable& operator=(const SymbolTable&) = delete;
 
-    // Each finds the entry or makes it. Names are copied.
+    // Each of these finds the entry or makes it. Names are copied.
     ObjectFile& object(std::string_view name);
     SourceFile& file(std::string_view name);
-    // Sets `*is_new` (if given) where the function was not known.
+    // `*is_new`, if given, is set to whether the function was not known.
     Function& function(std::string_view name, const SourceFile& file, const ObjectFile& object, bool* is_new = nullptr);
 
     const std::vector<std::unique_ptr<Function>>& functions() const { return functions_; }

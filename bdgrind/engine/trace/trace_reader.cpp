@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kCutShort = "the trace is cut short";
 constexpr const char* kNoDataflow = "what is said of a block's addresses does not fit the block";
 constexpr const char* kNoInstruction = "a block does not begin with an instruction";
-// Nothing is known to be mapped higher than the kernel's vsyscall page, 10 MiB below the end.
+// Nothing is mapped above the kernel's vsyscall page, 10 MiB below the end of the address space.
 constexpr Address kMaxCodeAddress = ~Address{0} - 2 * kMaxTracedCodeBytes;
 
 }  // namespace
@@ -21,7 +21,7 @@ inline std::uint64_t TraceReader::number() {
     number_at_ = at_;
     if (__builtin_expect(at_ < trace_.size(), 1)) {
         const auto byte = static_cast<unsigned char>(trace_[at_]);
-        if (byte < 0x80) {  // as most are
+        if (byte < 0x80) {  // as nearly always
             ++at_;
             return byte;
         }
@@ -67,7 +67,7 @@ Batch TraceReader::read(std::size_t words, SymbolTable& symbols, BlockTable& blo
     return batch_;
 }
 
-// Nothing of a bad item stays in the batch.
+// No part of a bad item stays in the batch.
 void TraceReader::read_item(SymbolTable& symbols, BlockTable& blocks) {
     const std::size_t words = batch_.size();
     if (const std::uint64_t code = number(); code != 0) {
@@ -126,7 +126,7 @@ void TraceReader::read_record(std::uint64_t code) {
     ++records_;
 }
 
-// An engine takes it for granted that markers make sense.
+// Checks that a marker makes sense, as an engine relies on that.
 void TraceReader::read_marker() {
     const auto marker =
         static_cast<Marker>(number(static_cast<std::uint64_t>(Marker::kCount) - 1, "there is no such kind of marker"));
@@ -193,13 +193,13 @@ void TraceReader::define_function(SymbolTable& symbols) {
         fail("a function is defined twice");
         return;
     }
-    // The table may have rules of its own, which add to what was recorded.
+    // The rules of the table may add to what was recorded.
     if ((flags & 1) != 0) function.skipped = true;
     if ((flags & 2) != 0) function.left_by_jump = true;
     functions_.push_back(&function);
 }
 
-// Of the block that is defined next, which it is compared with then.
+// Reads the dataflow of the block that is defined next. It is checked when that block is known.
 void TraceReader::define_dataflow() {
     dataflow_.clear();
     const std::uint64_t size = number(trace_.size() - at_, kCutShort);
@@ -266,7 +266,7 @@ void TraceReader::read_instruction(std::uint64_t size, Address address) {
     line_ += difference();
     const SourceFile* const file = one_of(files_, "there is no source file with this number");
     if (error_) return;
-    // What a block may be is limited such that its cost and its numbers are, however it is cut into lines.
+    // Blocks are limited such that their costs and numbers are, however they are cut into lines.
     if (size == 0 || size > kMaxTracedCodeBytes - code_bytes_ || at - address > kMaxTracedCodeBytes - size ||
         line_ > ~std::uint32_t{0} || builder_.instruction_count() == kMaxTracedInstructions) {
         fail("an instruction is impossible");
@@ -304,7 +304,7 @@ void TraceReader::read_exit(std::uint64_t kind) {
     if (!error_) builder_.add_exit(static_cast<JumpKind>(kind % kJumpKinds), static_cast<Branch>(branch));
 }
 
-// The first error counts.
+// Notes an error, unless there is one already.
 void TraceReader::fail(const char* message) {
     if (!error_) error_ = {message, number_at_};
 }
@@ -345,7 +345,7 @@ std::string_view TraceReader::text() {
     return text;
 }
 
-// The one whose number comes next; null with an error.
+// Reads a number and returns what has it; null with an error.
 template <class T>
 const T* TraceReader::one_of(const std::vector<const T*>& known, const char* message) {
     const std::uint64_t index = number();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Reads a trace from memory; trace_file.h has the form. It makes the blocks that the trace defines and gives out the
+// Reads a trace from memory; trace_file.h has the format. It makes the blocks that the trace defines and returns the
 // records in batches, as they were in the traced run's buffer, for an Engine.
 //
-// The bytes may be anything. What cannot be a trace ends the reading with a message, and what has been given out until
-// then is safe to replay. The memory taken is proportional to the bytes read.
+// The bytes may be anything. If they are not a valid trace, reading ends with a message; records that were returned
+// before are safe to replay. The memory taken is proportional to the bytes read.
 
 #pragma once
 
@@ -23,25 +23,25 @@
 namespace bd {
 
 struct TraceError {
-    const char* message = nullptr;  // what is wrong; null: nothing
-    std::uint64_t offset = 0;       // in bytes, of the item or number that is wrong
+    const char* message = nullptr;  // what is wrong; null: no error
+    std::uint64_t offset = 0;       // the offset, in bytes, of the item or number that is wrong
 
     explicit operator bool() const { return message != nullptr; }
 };
 
 class TraceReader {
 public:
-    // Reads what comes before the first record: see run() and error(). The bytes must outlive the reader.
+    // Reads everything before the first item: see run() and error(). The bytes must outlive the reader.
     explicit TraceReader(std::string_view trace);
 
-    // About the recorded run. Texts lie in the trace.
+    // The recorded run. Its texts are in the trace.
     const TraceRun& run() const { return run_; }
 
     const TraceError& error() const { return error_; }
 
-    // The next whole records: at least `words` words, where that many are left. They are valid until the next call.
-    // Empty: this was all, or there is an error. What is new is defined in the two tables, which must be the same in
-    // every call, and which the records refer to.
+    // Returns the next whole records: at least `words` words, if that many are left. They are valid until the next
+    // call. Empty: there are no more, or there is an error. New symbols and blocks, to which the records refer, are
+    // added to the two tables, which must be the same in each call.
     Batch read(std::size_t words, SymbolTable& symbols, BlockTable& blocks);
 
     // How many records and markers have been read.
@@ -92,13 +92,13 @@ private:
     std::uint64_t records_ = 0;
     bool ended_ = false;
 
-    // What the markers so far tell the engine.
+    // The state of the engine by the markers so far.
     bool thread_runs_ = false;
     Word thread_ = 0;
 
     // The block that is being defined.
     BlockBuilder builder_;
-    std::vector<std::uint16_t> dataflow_;  // its, or that of the next one
+    std::vector<std::uint16_t> dataflow_;  // that of this block, or of the next one
     std::uint64_t code_bytes_ = 0;
     Address next_instruction_ = 0;
     std::uint64_t line_ = 0;

@@ -75,7 +75,7 @@ void TraceWriter::write_record(const Exit& exit, const Word* words) {
 void TraceWriter::write_marker(const Exit& exit, std::span<const Word> values) {
     item(TraceItem::kMarker);
     number(exit.index);
-    // What was mapped is known in this process only.
+    // The objects that were mapped are only known in this process.
     const bool is_mapped = exit.index == static_cast<std::uint16_t>(Marker::kMapped);
     number(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) number(is_mapped && i == 2 ? 0 : values[i]);

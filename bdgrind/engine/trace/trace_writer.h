@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Writes a trace into a file, batch by batch; the form is that of trace_file.h. What a record refers to is defined
-// where it is first used, so that nothing needs to be known beforehand.
+// Writes a trace into a file, batch by batch; trace_file.h has the format. Whatever a record refers to is defined at
+// its first use, so that nothing needs to be known in advance.
 
 #pragma once
 
@@ -18,25 +18,25 @@ namespace bd {
 
 class TraceWriter {
 public:
-    // Writes what comes before the first record. `out` must outlive the writer; whether writing worked, it knows.
+    // Writes everything before the first item. `out` must outlive the writer, and knows whether writing succeeded.
     TraceWriter(TextOutput& out, const TraceRun& run);
 
-    // Whole records. When it returns, all has been given to `out`.
+    // Writes whole records. When it returns, all of them have been passed to `out`.
     void write(Batch batch);
 
-    // Without this at its end, a trace counts as cut short.
+    // Ends the trace. Without this, it counts as truncated.
     void finish();
 
 private:
-    // The numbers in the file of one kind of things, by their id in their table.
+    // The numbers in the file of one kind of symbols, by their ids in the table.
     class Numbers {
     public:
-        // Whether the thing has no number yet; it gets the next one then.
+        // Returns whether the symbol had no number yet, and gives it the next one then.
         bool add(std::uint32_t id);
         std::uint32_t operator[](std::uint32_t id) const { return numbers_[id] - 1; }
 
     private:
-        std::vector<std::uint32_t> numbers_;  // plus 1; 0: none yet
+        std::vector<std::uint32_t> numbers_;  // by id, plus 1; 0: none yet
         std::uint32_t used_ = 0;
     };
 
