@@ -299,11 +299,12 @@ void write_context_tree_report(TextOutput& out, const ContextTree& tree) {
         write_context_name(out, *stats.copied);
     }
     out << "\n  memory, bytes:      " << Grouped(stats.bytes) << '\n';
+    if (tree.folds() != 0) out << "  folded:             " << Grouped(tree.folds()) << " times\n";
 }
 
 void write_other_paths(TextOutput& out, const ContextTree& tree, const EventSet& events, ConstCosts totals,
                        ConstCosts other_paths) {
-    if (tree.stats().nodes < tree.rules().most_nodes) return;
+    if (tree.folds() == 0) return;
     out << "Other paths:          ";
     const auto share = [&](Event event) {
         out.fixed(per_ten_thousand(other_paths[column(event)], totals[column(event)]), 2)

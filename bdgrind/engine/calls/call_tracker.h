@@ -76,6 +76,9 @@ public:
     // Otherwise, these events of an arc are complete only when its calls have been left.
     void settle(Execution& execution);
 
+    // Charges what has been executed to the node of the context tree that it has been executed in.
+    void charge_path(CallStack& stack);
+
 private:
     bool enter_rarely(Execution& execution, Block& block, Address stack_pointer);
     void take_step(Execution& execution, Block& block, const Exit& exit, Address stack_pointer);
@@ -105,7 +108,6 @@ private:
     void extend_path(CallStack& stack, ArcId arc);
     void extend_path_nowhere(CallStack& stack);
     void shorten_path(CallStack& stack);
-    void charge_path(CallStack& stack);
     void follow_path(const Execution& execution, NodeId node, std::size_t call);
 
     // Functions count their open calls in the execution that runs. Executions rarely take turns, and calls are

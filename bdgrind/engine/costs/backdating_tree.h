@@ -35,6 +35,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -76,10 +77,15 @@ public:
     NodeId acquire_child(NodeId parent, ArcId arc);
 
     // The node of the context tree that gets what is charged to `id` itself. If there is such a tree, it has to be set
-    // before a node is charged, and is always the same.
+    // before a node is charged, and is the same until that tree is folded.
     void set_context_node(NodeId id, ContextNodeId node) { context_nodes_[index_of(id)] = node; }
 
     ContextNodeId context_node(NodeId id) const { return context_nodes_[index_of(id)]; }
+
+    // The context tree has been folded: `now` has, by old id, which node has the costs.
+    void renumber_context_nodes(std::span<const ContextNodeId> now) {
+        for (ContextNodeId& node : context_nodes_) node = now[index_of(node)];
+    }
 
     // Prefetches what charge() and release() read first.
     [[gnu::always_inline]] void host_prefetch(NodeId id) const { __builtin_prefetch(&nodes_[index_of(id)], 1); }

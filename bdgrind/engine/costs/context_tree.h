@@ -8,8 +8,9 @@
 //                     └────── print ──── malloc ──── (other)
 //
 // A node stands for a context (a function, as the profile separates functions) below the node of its caller. Roots
-// stand for threads and signal handlers. Nodes are never freed, so their number is bounded: past that, all paths that
-// are new below a node share one "other" node there, and what is called by that one stays in it.
+// stand for threads and signal handlers. The number of nodes is bounded. Where there is no room for another, the tree
+// is folded: an eighth of its nodes goes, those that have least of the costs with all that is below them. What they
+// have had is added to an "other" node below the deepest one that stays. Paths that come again get nodes again.
 //
 // Where recursion is folded, a call of a context that is on the path already goes back to its node, so that no path has
 // a context twice.
@@ -51,6 +52,16 @@ struct ContextRoot {
     bool operator==(const ContextRoot&) const = default;
 };
 
+// Who keeps ids of nodes, which change when the tree is folded.
+class ContextNodeKeeper {
+public:
+    // Has the tree folded, and keeps the ids that nodes have then. Returns what ContextTree::fold() has.
+    virtual std::vector<ContextNodeId> fold_context_tree() = 0;
+
+protected:
+    ~ContextNodeKeeper() = default;
+};
+
 class ContextTree {
 public:
     using Running = std::array<std::uint64_t, kRunningEvents>;
@@ -82,11 +93,14 @@ public:
         std::size_t bytes = 0;
     };
 
-    ContextTree(const ContextTreeRules& rules, const ArcTable& arcs, std::size_t width);
+    // `width`: how many events there are. `keeper` has all ids that are in use when a node is made. Without one, paths
+    // for which there is no room have no nodes of their own.
+    ContextTree(const ContextTreeRules& rules, const ArcTable& arcs, std::size_t width,
+                ContextNodeKeeper* keeper = nullptr);
     ContextTree(const ContextTree&) = delete;
     ContextTree& operator=(const ContextTree&) = delete;
 
-    // Each finds the node or makes it.
+    // Each finds the node or makes it; then the tree may be folded before.
     ContextNodeId root(const ContextRoot& what);
     // What a thread or a handler begins with.
     ContextNodeId begin(ContextNodeId root, const Context& context);
@@ -94,7 +108,10 @@ public:
     ContextNodeId call(ContextNodeId caller, ArcId arc) {
         if (latest_.size() <= index_of(arc)) learn_arcs();
         Latest& latest = latest_[index_of(arc)];
-        if (latest.caller != caller) latest = {caller, find_or_make(caller, step_of(arc))};
+        if (latest.caller != caller) {
+            latest.callee = find_or_make(caller, step_of(arc));
+            latest.caller = caller;
+        }
         return latest.callee;
     }
 
@@ -110,9 +127,15 @@ public:
     template <class Add>
     [[gnu::always_inline]] void charge(ContextNodeId id, Add add) {
         Node& node = nodes_[index_of(id)];
-        if (node.costs == kNoCost) node.costs = costs_.make();
+        if (__builtin_expect(node.costs == kNoCost, 0)) node.costs = make_costs();
         add(costs_[node.costs], 1);
     }
+
+    // Makes room for an eighth of the nodes that there may be. `open`: the nodes of calls that have not returned; these
+    // and what is above them are folded last. Returns, by old id, which node has the costs now.
+    std::vector<ContextNodeId> fold(std::span<const ContextNodeId> open);
+    // How often that has been done.
+    std::uint64_t folds() const { return folds_; }
 
     // Forgets the counts of a guest thread, or of all (0). The paths stay known.
     void clear_counts(std::uint32_t thread);
@@ -164,20 +187,29 @@ private:
     void learn_arcs();
     std::uint32_t step_of(ArcId arc);
     std::uint32_t step_of(const Context& context, const CallSite& site);
-    ContextNodeId find_or_make(ContextNodeId parent, std::uint32_t step);
+    // `parent` is renumbered if the tree is folded.
+    ContextNodeId find_or_make(ContextNodeId& parent, std::uint32_t step);
     ContextNodeId on_path(ContextNodeId node, const Context& context) const;
     ContextNodeId make(ContextNodeId parent, std::uint32_t step);
+    ContextNodeId other_below(ContextNodeId parent);
+    CostId make_costs();
+    std::vector<std::uint64_t> shares() const;
+    std::vector<bool> costliest(std::span<const ContextNodeId> open, std::size_t most) const;
+    void move_counts(const Node& from, Node& to);
 
     const ContextTreeRules rules_;
     const ArcTable& arcs_;
-    std::vector<Node> nodes_;  // by ContextNodeId
+    ContextNodeKeeper* const keeper_;  // null: the tree is never folded
+    std::vector<Node> nodes_;          // by ContextNodeId
     CostPool costs_;
+    std::vector<CostId> free_costs_;  // zeros
     std::vector<ContextRoot> roots_;
     std::vector<ContextNodeId> root_nodes_;  // the same order
     std::vector<Step> steps_;
     std::vector<std::uint32_t> arc_steps_;  // by ArcId; 0: not known yet
     std::vector<Latest> latest_;            // by ArcId
     std::uint32_t made_ = 0;                // nodes that count
+    std::uint64_t folds_ = 0;
     boost::unordered_flat_map<StepKey, std::uint32_t, StepHash> step_numbers_;
     boost::unordered_flat_map<std::uint64_t, ContextNodeId, KeyHash> children_;  // where a step leads to, back as well
 };

@@ -18,8 +18,9 @@ EngineState::EngineState(const EngineConfig& engine_config)
       costs(events.width()),
       blocks(costs),
       arcs(events.width()),
-      context_tree(config.context_tree ? std::make_unique<ContextTree>(config.context_tree_rules, arcs, events.width())
-                                       : nullptr),
+      context_tree(config.context_tree
+                       ? std::make_unique<ContextTree>(config.context_tree_rules, arcs, events.width(), this)
+                       : nullptr),
       flow(config.flow_paths ? std::make_unique<FlowPaths>(config.flow_rules, events.width()) : nullptr),
       tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
@@ -285,6 +286,32 @@ void EngineState::on_unaddressed_access(BlockCost& block, const Access& access) 
         charge_flow(*current, instruction, [event](Costs charged, std::uint64_t) { --charged[column(event)]; });
     }
     --current->running[column(event)];
+}
+
+std::vector<ContextNodeId> EngineState::fold_context_tree() {
+    if (why != nullptr) why->paths.sum_up();
+    const auto for_each_stack = [this](auto use) {
+        for (const Executions& executions : threads) {
+            for (const auto& execution : executions) {
+                use(*execution);
+                for (const auto& other : execution->others) use(*other);
+            }
+        }
+    };
+    std::vector<ContextNodeId> open;
+    for_each_stack([&](CallStack& stack) {
+        calls.charge_path(stack);
+        open.push_back(stack.path.node);
+        open.insert(open.end(), stack.path.callers.begin(), stack.path.callers.end());
+    });
+    const std::vector<ContextNodeId> now = context_tree->fold(open);
+    tree.renumber_context_nodes(now);
+    for_each_stack([&](CallStack& stack) {
+        stack.path.root = now[index_of(stack.path.root)];
+        stack.path.node = now[index_of(stack.path.node)];
+        for (ContextNodeId& caller : stack.path.callers) caller = now[index_of(caller)];
+    });
+    return now;
 }
 
 // Calls are not seen from here on; the executions stay what they are.

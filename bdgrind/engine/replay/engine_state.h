@@ -35,7 +35,7 @@ namespace bd {
 
 class Replay;
 
-struct EngineState {
+struct EngineState final : ContextNodeKeeper {
     explicit EngineState(const EngineConfig& engine_config);
 
     using Executions = std::vector<std::unique_ptr<Execution>>;
@@ -120,6 +120,7 @@ struct EngineState {
     }
     void zero(std::uint32_t thread);
 
+    std::vector<ContextNodeId> fold_context_tree() override;
     void add_execution(Executions& executions, const ContextRoot& what, AddressRange stack);
     void leave_execution(Executions& executions);
 

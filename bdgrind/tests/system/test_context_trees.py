@@ -144,14 +144,49 @@ def test_paths_past_the_bound_are_put_together(nodes: int, tmp_path: Path) -> No
     checked(done.profile_path)
     (share,) = re.findall(r"Other paths: +([\d.]+)% of Ir, [\d.]+% of SpLoss1", done.log)
     assert float(share) > 99 if nodes == 0 else 0 < float(share) < 100
-    assert re.search(rf"nodes: +{nodes} of", done.log)
+    (made,) = re.findall(r"nodes: +(\d+) of", done.log)
+    assert nodes * 7 // 8 <= int(made) <= nodes
+    assert re.search(r"folded: +[1-9][\d,]* times", done.log)
 
 
-def test_a_traced_run_gives_the_same_tree(tmp_path: Path) -> None:
+def test_a_fold_keeps_what_costs_most(tmp_path: Path) -> None:
+    """Thousands of paths of which few cost much."""
+    if shutil.which("perl") is None:
+        pytest.skip("perl is not installed")
+    command = ["perl", "-e", "print(join(',',sort(map{$_*7%11}1..20000)))"]
+    done = run(tmp_path, command, YES, "--context-tree-nodes=1000")
+    assert checked(done.profile_path) > 875
+    (share,) = re.findall(r"Other paths: +([\d.]+)% of Ir", done.log)
+    assert float(share) < 10
+
+
+@pytest.mark.parametrize(
+    "guest, options",
+    [
+        ("coroutines", [YES]),
+        ("handlers", [SITES]),
+        ("longjmp", [YES, APART, "--why=yes", "--objects=yes"]),
+        ("threads", [YES, "--separate-threads=yes", "--dump-every-bb=20000"]),
+        ("sort_callback", [SITES, "--toggle-collect=qsort*"]),
+        ("forks", [YES]),
+    ],
+)
+def test_a_folded_tree_tells_what_its_profile_tells(guest: str, options: list[str], tmp_path: Path) -> None:
+    run(tmp_path, [GUESTS / guest], *options, "--context-tree-nodes=24")
+    found = profiles(tmp_path)
+    assert found
+    for profile in found:
+        checked(profile)
+
+
+@pytest.mark.parametrize("room", [[], ["--context-tree-nodes=30"]])
+def test_a_traced_run_gives_the_same_tree(room: list[str], tmp_path: Path) -> None:
     trace = tmp_path / "trace"
-    done = run(tmp_path, [GUESTS / "handlers"], SITES, f"--record-trace={trace}")
+    done = run(tmp_path, [GUESTS / "handlers"], SITES, *room, f"--record-trace={trace}")
     replayed = tmp_path / "replayed.out"
-    bdreplay: list[str | Path] = [BUILD / "bdgrind" / "bdreplay", SITES, *SMALL_CACHES, f"--out={replayed}", trace]
+    bdreplay: list[str | Path] = [
+        BUILD / "bdgrind" / "bdreplay", SITES, *room, *SMALL_CACHES, "--batch-words=1000", f"--out={replayed}", trace,
+    ]
     subprocess.run(bdreplay, check=True, capture_output=True)
     tree = tmp_path / "contexts.profile.out"
     assert (tmp_path / "contexts.replayed.out").read_bytes() == tree.read_bytes()

@@ -250,6 +250,25 @@ TEST_F(BackdatingTreeTest, ItsSizeIncludesCostsAndPaths) {
     EXPECT_LT(tree_.bytes(), std::size_t{1} << 20);
 }
 
+TEST_F(BackdatingTreeTest, CostsGoWhereAFoldedContextTreeHasThem) {
+    constexpr std::size_t kRare = kRunningEvents;
+    ArcTable arcs(kRare + 1);
+    ContextTree contexts({}, arcs, kRare + 1);
+    const ContextNodeId stays = contexts.root({1, false, 0});
+    const ContextNodeId goes = contexts.root({2, false, 0});
+    BackdatingTree tree(arcs, kRare + 1, &contexts);
+    const NodeId one = tree.make_root();
+    const NodeId other = tree.make_root();
+    tree.set_context_node(one, goes);
+    tree.set_context_node(other, stays);
+    tree.renumber_context_nodes(std::vector{kNoContextNode, stays, stays});
+    tree.charge(one, [](Costs costs, std::uint64_t times) { costs[kRare] += times * 3; });
+    tree.charge(other, [](Costs costs, std::uint64_t times) { costs[kRare] += times * 4; });
+    std::vector<std::uint64_t> costs(kRare + 1);
+    contexts.get_costs(contexts.nodes()[index_of(stays)], costs);
+    EXPECT_EQ(costs[kRare], 7u);
+}
+
 // By recursion this would need a hundred megabytes of stack.
 TEST_F(BackdatingTreeTest, AChainOfAMillionCallsIsPrunedAtOnce) {
     constexpr std::uint32_t kDepth = 1'000'000;

@@ -7,12 +7,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "engine/replay/engine.h"
+#include "engine_costs.h"
 #include "program.h"
+#include "run_costs.h"
+#include "runs.h"
 #include "scenario.h"
 
 namespace bd {
@@ -56,13 +61,13 @@ TEST(ContextTree, PastItsBoundNothingIsLostOfTheTotals) {
         const test::Scenario scenario = test::random_scenario(seed);
         const test::BuiltScenario built(scenario);
         const std::uint32_t bound = seed % 6;
-        Engine engine({.caches = scenario.caches,
-                       .contexts = {.separate_callers = true},
-                       .context_tree = true,
-                       .context_tree_rules = {.by_site = seed % 2 == 0,
-                                              .recursion = seed % 4 < 2 ? ContextRecursion::kFolded
-                                                                        : ContextRecursion::kApart,
-                                              .most_nodes = bound}});
+        Engine engine(
+            {.caches = scenario.caches,
+             .contexts = {.separate_callers = true},
+             .context_tree = true,
+             .context_tree_rules = {.by_site = seed % 2 == 0,
+                                    .recursion = seed % 4 < 2 ? ContextRecursion::kFolded : ContextRecursion::kApart,
+                                    .most_nodes = bound}});
         engine.replay_whole(built.trace().all());
         engine.finish();
         const Sums sums = sums_of(engine);
@@ -73,6 +78,83 @@ TEST(ContextTree, PastItsBoundNothingIsLostOfTheTotals) {
         others += sums.others;
     }
     EXPECT_GT(others, 150u) << "too little happened for this to mean anything";
+}
+
+// What a scenario costs if its tree has so many nodes.
+test::RunCosts costs_with(const test::Scenario& scenario, unsigned seed, std::uint32_t most_nodes,
+                          std::uint64_t* folds) {
+    const test::BuiltScenario built(scenario);
+    Engine engine(
+        {.caches = scenario.caches,
+         .contexts = {.separate_callers = true},
+         .context_tree = true,
+         .context_tree_rules = {.by_site = seed % 2 == 0,
+                                .recursion = seed % 4 < 2 ? ContextRecursion::kFolded : ContextRecursion::kApart,
+                                .most_nodes = most_nodes},
+         .why = seed % 3 == 0});
+    engine.replay_whole(built.trace().all());
+    engine.finish();
+    *folds += engine.context_tree()->folds();
+    test::RunCosts costs;
+    test::add_costs_of(engine, 0, costs);
+    return costs;
+}
+
+// Of a path and all that begins with it.
+test::PathCounts with_all_below(const std::map<test::PathKey, test::PathCounts>& paths, const test::PathKey& path) {
+    test::PathCounts sum;
+    for (const auto& [each, counts] : paths) {
+        const bool is_below = each.thread == path.thread && each.is_handler == path.is_handler &&
+                              each.signal == path.signal && each.steps.size() >= path.steps.size() &&
+                              std::equal(path.steps.begin(), path.steps.end(), each.steps.begin());
+        if (!is_below) continue;
+        sum.calls += counts.calls;
+        add(sum.self, counts.self);
+    }
+    return sum;
+}
+
+bool is_no_more(const test::PathCounts& counts, const test::PathCounts& than) {
+    return counts.calls <= than.calls && std::ranges::equal(counts.self, than.self, std::less_equal{});
+}
+
+// Where recursion is folded, what calls back from "other" paths stays there, and is missing where it would go back to.
+TEST(ContextTree, WhatIsFoldedIsMissingOnItsPathAndNowhereElse) {
+    std::uint64_t folds = 0;
+    std::size_t whole = 0;
+    std::size_t less = 0;
+    for (unsigned seed = 0; seed < test::runs(200); ++seed) {
+        const test::Scenario scenario = test::random_scenario(seed);
+        std::uint64_t none = 0;
+        const test::RunCosts all = costs_with(scenario, seed, ContextTree::kMostNodes, &none);
+        ASSERT_EQ(none, 0u);
+        const test::RunCosts folded = costs_with(scenario, seed, 2 + seed % 23, &folds);
+        const bool goes_back = seed % 4 < 2;
+        EXPECT_EQ(folded.self, all.self) << "seed " << seed;
+        EXPECT_EQ(folded.arcs, all.arcs) << "seed " << seed;
+        for (const auto& [path, counts] : folded.paths) {
+            const bool is_other = !path.steps.empty() && path.steps.back().context == test::kOtherPaths;
+            const test::PathCounts sum = with_all_below(folded.paths, path);
+            if (is_other || sum == test::PathCounts{}) continue;
+            const auto real = all.paths.find(path);
+            ASSERT_NE(real, all.paths.end()) << "seed " << seed;
+            EXPECT_TRUE(is_no_more(counts, real->second)) << "seed " << seed;
+            const test::PathCounts real_sum = with_all_below(all.paths, path);
+            EXPECT_TRUE(goes_back || is_no_more(sum, real_sum)) << "seed " << seed;
+            ++(sum == real_sum ? whole : less);
+            if (path.steps.empty()) {
+                EXPECT_EQ(sum, real_sum) << "seed " << seed << ": a root";
+            }
+        }
+        if (goes_back) continue;
+        for (const auto& [key, counts] : folded.inclusive_distances) {
+            ASSERT_TRUE(all.inclusive_distances.contains(key)) << "seed " << seed;
+            EXPECT_LE(counts.misses, all.inclusive_distances.at(key).misses) << "seed " << seed;
+        }
+    }
+    EXPECT_GT(folds, 2 * test::runs(200)) << "too little happened for this to mean anything";
+    EXPECT_GT(whole, less) << "the same";
+    EXPECT_GT(less, test::runs(200) / 10) << "the same";
 }
 
 TEST(ContextTree, AsLargeABoundAsCanBeIsNoMemory) {

@@ -21,7 +21,7 @@ ContextKey key_of(const Context& context) {
     return key;
 }
 
-// Of all nodes, or of those in one thread. "Other" nodes have no key and are not expected.
+// Of all nodes, or of those in one thread. "Other" nodes end with a step to kOtherPaths.
 void add_paths_of(const ContextTree& tree, std::uint32_t thread, std::map<PathKey, PathCounts>& paths) {
     std::vector<PathKey> keys(tree.nodes().size());
     Counts costs{};
@@ -33,9 +33,8 @@ void add_paths_of(const ContextTree& tree, std::uint32_t thread, std::map<PathKe
             continue;
         }
         keys[id] = keys[index_of(node.parent)];
-        ASSERT_FALSE(tree.is_other(node));
         const ContextTree::Step& step = tree.steps()[node.step];
-        keys[id].steps.push_back({key_of(*step.context)});
+        keys[id].steps.push_back({tree.is_other(node) ? kOtherPaths : key_of(*step.context)});
         if (step.site) keys[id].steps.back().site = step.site.from->block->exits()[step.site.exit].branch_address();
         if (thread != 0 && keys[id].thread != thread) continue;
         tree.get_costs(node, costs);
@@ -153,8 +152,8 @@ void add_patterns_of(const Engine& engine, const std::map<CostId, InstructionKey
 }
 
 // Of those instructions.
-void add_distances_of(const Engine& engine, std::uint32_t thread,
-                      const std::map<CostId, InstructionKey>& instructions, RunCosts& costs) {
+void add_distances_of(const Engine& engine, std::uint32_t thread, const std::map<CostId, InstructionKey>& instructions,
+                      RunCosts& costs) {
     const auto add = [](DistanceCounts& counts, const DistanceCount& count) {
         counts.misses += count.misses;
         counts.last_misses += count.ll_misses;
@@ -225,8 +224,7 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
                 if (i < exit.instructions) counts[column(Event::kIr)] += taken;
                 for (unsigned a = 0; a < exit.accesses; ++a) {
                     if (block.accesses()[a].instruction != i || block.accesses()[a].kind == AccessKind::kBus) continue;
-                    counts[column(block.accesses()[a].kind == AccessKind::kRead ? Event::kDr : Event::kDw)] +=
-                        taken;
+                    counts[column(block.accesses()[a].kind == AccessKind::kRead ? Event::kDr : Event::kDw)] += taken;
                 }
             }
             if (cost->instructions[i] != kNoCost) {
@@ -241,9 +239,8 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
     for (std::uint32_t id = 1; id <= engine.arcs().size(); ++id) {
         const Arc& arc = engine.arcs()[ArcId{id}];
         if (!meant(*arc.site.from)) continue;
-        ArcCounts& counts =
-            costs.arcs[ArcKey{arc.site.from->block->id, key_of(*arc.site.from->context), arc.site.exit,
-                              arc.callee->block->id, key_of(*arc.callee->context)}];
+        ArcCounts& counts = costs.arcs[ArcKey{arc.site.from->block->id, key_of(*arc.site.from->context), arc.site.exit,
+                                              arc.callee->block->id, key_of(*arc.callee->context)}];
         counts.calls += arc.calls;
         add_to(counts.inclusive, engine.arcs().costs(ArcId{id}));
     }

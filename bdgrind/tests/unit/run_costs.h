@@ -57,6 +57,9 @@ struct ArcCounts {
     bool operator==(const ArcCounts&) const = default;
 };
 
+// The step to what is not separated by paths.
+inline const ContextKey kOtherPaths{~0u, 0};
+
 // A path of calls: what runs, below what it was called by; the first has begun there.
 struct PathStep {
     ContextKey context;
@@ -171,13 +174,13 @@ struct RunCosts {
     std::map<InstructionKey, Counts> self;
     std::map<ArcKey, ArcCounts> arcs;
     std::map<JumpKey, std::uint64_t> jumps;
-    std::map<PathKey, PathCounts> paths;  // if asked for
-    std::map<FlowKey, FlowCounts> flows;  // if asked for
-    std::map<ObjectKey, Counts> objects;  // if asked for
-    std::map<DistanceKey, DistanceCounts> distances;  // if it was asked why
+    std::map<PathKey, PathCounts> paths;                                 // if asked for
+    std::map<FlowKey, FlowCounts> flows;                                 // if asked for
+    std::map<ObjectKey, Counts> objects;                                 // if asked for
+    std::map<DistanceKey, DistanceCounts> distances;                     // if it was asked why
     std::map<ObjectDistanceKey, DistanceCounts> object_distances;        // and objects are asked for
     std::map<InclusiveDistanceKey, DistanceCounts> inclusive_distances;  // and paths are
-    std::map<PatternKey, std::uint64_t> patterns;  // as objects
+    std::map<PatternKey, std::uint64_t> patterns;                        // as objects
     // Those of blocks that are looked at in part, with the block's size. An engine that chooses the part counts what it
     // has chosen in `patterns`, and of all else there how many lines it was, as a pattern without bytes at offset 0.
     std::map<std::pair<std::uint64_t, PatternKey>, std::uint64_t> large_patterns;
@@ -185,7 +188,7 @@ struct RunCosts {
     std::map<PatternKey, std::uint64_t> forgettable_patterns;
     // Whether a block was allocated where another one still was, of no pool. Engines may then differ in what is there.
     bool blocks_overlap = false;
-    std::map<ReuseKey, ReuseCounts> reuses;        // if asked for
+    std::map<ReuseKey, ReuseCounts> reuses;  // if asked for
     // The same. If there is kManyLoaders, a line was loaded by more than an engine tells apart.
     std::map<InstructionKey, StayCounts> stays;
 };
