@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs bd_annotate and says how it went: status 0 good, 1 a check failed, 2 an error."""
+"""The command bd_annotate. Its exit status is 0 if all is well, 1 if a check failed, and 2 for an error."""
 
 from __future__ import annotations
 

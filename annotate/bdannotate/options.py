@@ -20,8 +20,8 @@ DEFAULT_CONTEXT = 5
 DEFAULT_LINES = 5
 DEFAULT_FUNCTIONS = 10
 DEFAULT_OBJECTS = 15
-# cg_annotate's limit too: a larger value is callgrind_annotate's cumulative share by mistake.
-_MOST_ELEMENT_SIZE = 1 << 16  # of a picture that can still be read
+# The limit of cg_annotate, too: a larger value is a cumulative share as for callgrind_annotate, by mistake.
+_MOST_ELEMENT_SIZE = 1 << 16  # bytes; larger pictures are not legible
 _MAX_THRESHOLD = 20.0
 
 
@@ -53,13 +53,13 @@ class Options:
     objects: bool
     object: str | None
     element_size: int | None
-    object_types: tuple[tuple[str, str], ...]  # what objects are meant, and their type
+    object_types: tuple[tuple[str, str], ...]  # patterns of the labels of objects, and their types
     separate_loops: bool
     separate_inlines: bool
     hints: bool
     sharing: bool
     paths: bool
-    curve: str | None  # of which functions; empty: of the program
+    curve: str | None  # the functions that it is about; empty: the program; None: no curve
     html: str | None
     sources: bool
     fail_if: tuple[str, ...]
@@ -80,7 +80,7 @@ class Options:
 
     @property
     def is_for_people(self) -> bool:
-        """Whether the report is text, which leaves out what matters little."""
+        """Whether the report is text for people, which leaves out what matters little."""
         return self.format in ("text", "markdown")
 
 
@@ -96,7 +96,7 @@ class _ArgumentParser(argparse.ArgumentParser):
 
 
 def command() -> Command:
-    """What --help, the manual page and the shells' completion say."""
+    """The description of the command, for --help, the manual page and shell completion."""
     return _described(_parser())
 
 
@@ -358,7 +358,7 @@ def parse_options(argv: Sequence[str]) -> Options:
     )
 
 
-# What each mode other than the report has no place for, nor has a page.
+# Options that modes other than the report do not have, nor does a page.
 _VIEWS = ("hints", "files", "annotate", "instructions", "objects", "paths", "ranks", "sharing", "structure", "totals")
 _VIEWS_BUT_OF_DIFF = ("files", "instructions", "paths", "ranks", "structure", "totals")
 
@@ -390,7 +390,7 @@ def _refuse_two_tables(given: argparse.Namespace) -> None:
 
 
 def _refuse_separation(mode: str, given: argparse.Namespace) -> None:
-    """Where functions must be what they are in the file."""
+    """Raise UserError if frames are to be separate where functions must be those of the file."""
     for name in ("loops", "inlines"):
         if getattr(given, f"separate_{name}") != "yes":
             continue

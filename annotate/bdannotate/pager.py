@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reports on standard output, through a pager on a terminal.
 
-The pager is what BD_PAGER or PAGER names, else less; an empty name or cat means none. As git does,
-less is told to leave short reports on the screen, to pass colours on, and to clear nothing.
+The pager is the one that BD_PAGER or PAGER names, or else less; an empty name or cat means none. As with git, less has
+options to leave short reports on the screen, to show colours, and not to clear the screen.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def write_paged(lines: list[str]) -> None:
 
 
 def pager(environment: Mapping[str, str]) -> list[str]:
-    """The command, or nothing."""
+    """The command of the pager; empty: none."""
     chosen = environment.get("BD_PAGER", environment.get("PAGER"))
     if environment.get("TERM") == "dumb":
         return []
@@ -36,21 +36,21 @@ def pager(environment: Mapping[str, str]) -> list[str]:
     try:
         command = shlex.split(chosen)
     except ValueError:
-        return []  # quotes that do not match
+        return []  # unmatched quotes
     if command in ([], ["cat"]) or not shutil.which(command[0]):
         return []
     return command
 
 
 def _page(command: list[str], text: bytes) -> bool:
-    """Whether the pager could be started. What it does with the text is its reader's business."""
+    """Show a text in the pager. Returns whether that could be started."""
     console.flush()
     environment = {"LESS": _LESS_OPTIONS, **os.environ}
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
     except OSError:
         return False
-    # Ctrl-C is the pager's while it runs, as less stops searching with it.
+    # Ctrl-C only affects the pager while it runs, as less stops a search with it.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process.communicate(text)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A profile in callgrind format for readers that understand less of it than KCachegrind.
+"""A profile in callgrind format, for readers that understand less of it than KCachegrind.
 
-The chosen events come first, as some readers show no other, and the profile's own behind them.
-Every count is written, also where only zeros follow: the format lets them out, speedscope shows NaN
-then. Costs are by line; instructions and jumps are left out, and all parts are one.
+The chosen events come first, as some readers show no others, followed by the profile's own. All counts are written,
+also trailing zeros: the format allows to omit them, but speedscope shows NaN then. Costs are by line; instructions and
+jumps are left out, and all parts become one.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .request import Request
 
 
 class _Names:
-    """Each name is written once; from then on its number stands for it. A profile may leave out
-    what it does not know, which would not work where the function before it had a name."""
+    """Name compression: each name is written once; after that, its number stands for it. An unknown name is written as
+    "???", as otherwise that of the function before would apply."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -36,7 +36,7 @@ class _Names:
 
 @dataclass(slots=True)
 class FunctionWriter:
-    """row: the counts that are written of a row of the profile."""
+    """Writes functions. row: returns the counts to write for a row of the profile."""
 
     row: Callable[[Row], Row]
     objects: _Names = field(default_factory=_Names)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Graphs for Graphviz, of what has a share of all costs at least: the call graph, or the context
-tree, where a function stands once for each path that leads to it.
+"""Graphs for Graphviz, of everything with a minimum share of all costs: the call graph, or the context tree, which has
+a function once for each path that leads to it.
 
-A call within recursion has no cost of its own in the graph, see model/graph: it is dashed.
+Calls within recursion have no separate costs in the graph, see model/graph: they are dashed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _head(metric: Metric, total: int) -> Iterator[str]:
 
 def _node(number: int, name: str, inclusive: int, own: int, total: int) -> str:
     label = f"{_name(name)}\n{_part(inclusive, total)} with callees\n{_part(own, total)} itself"
-    # White to a red that black is legible on: by what is in the function itself and below.
+    # From white to a red on which black is legible, by the inclusive cost.
     colour = f"0.000 {0.7 * _strength(inclusive, total):.3f} 1.000"
     return f"  n{number} [label={_quoted(label)}, fillcolor=\"{colour}\"];\n"
 
@@ -92,7 +92,7 @@ def _edge(ends: str, label: str, cost: int, total: int) -> str:
 
 
 def _times(calls: int) -> str:
-    """Nothing of what was entered without a call, as a thread's first function."""
+    """The number of calls as a text; empty for 0, if the function was entered without a call."""
     return "1 call" if calls == 1 else f"{short_count(calls)} calls" if calls else ""
 
 
@@ -105,7 +105,7 @@ def _part(value: Number, total: Number) -> str:
 
 
 def _strength(value: Number, total: Number) -> float:
-    """Of colours and edges: a part of 1."""
+    """The strength of a colour or an edge, from 0 to 1."""
     return min(max(value / total, 0.0), 1.0) if total > 0 else 0.0
 
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Firefox Profiler's processed profile format: each event is a thread, and a path is a sample whose
-weight is its cost.
+"""Firefox Profiler's processed profile format: each event is a thread, and a path is a sample whose weight is its cost.
 
-The time axis is made up: a sample lasts as long as its share of the event, and all of it a second.
-So the stack chart is as wide as the costs are, in the order of the context tree.
+The time axis is artificial: the duration of a sample is its share of the event, and everything lasts a second. Thus,
+the stack chart has the widths of the costs, in the order of the context tree.
 
-Written for version 70 of the format, which Firefox Profiler's repository describes in
-src/types/profile.ts and docs-developer/CHANGELOG-formats.md.
+The module writes version 70 of the format, which Firefox Profiler's repository describes in src/types/profile.ts and
+docs-developer/CHANGELOG-formats.md.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from .texts import unicode_text
 
 _VERSION = 70
 _WHOLE_MS = 1000
-_NONE = -1  # where the format has numbers of a fixed width; null elsewhere
-_LIBRARY = 1  # the kind of what functions are from
+_NONE = -1  # stands for nothing where the format has numbers of a fixed width; elsewhere, that is null
+_LIBRARY = 1  # the kind of a resource that functions are from
 
 _Column = Sequence[object]
 
@@ -50,17 +49,17 @@ def firefox(request: Request) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Tables:
-    """What is referred to by number, in the order of its first use."""
+    """The entries that are referred to by number, in the order of their first uses."""
 
     strings: dict[str, int] = field(default_factory=dict)
     sources: dict[str, int] = field(default_factory=dict)
     objects: dict[str, int] = field(default_factory=dict)
     functions: dict[StackFrame, int] = field(default_factory=dict)
-    # A function with a line, and how many inlined calls are between it and the function around it.
+    # A function with a line, and the number of inlined calls between it and the function around it.
     frames: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    # A frame below a stack; the roots are below _NONE.
+    # A stack and the frame below it; roots are below _NONE.
     stacks: dict[tuple[int, int], int] = field(default_factory=dict)
-    # Of each path its stack, and how many inlined calls it ends with.
+    # The stack of each path, and the number of inlined calls at its end.
     paths: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def stack(self, stack: Stack) -> int:
@@ -168,7 +167,7 @@ def _table(columns: Mapping[str, _Column]) -> Mapping[str, object]:
 def _meta(request: Request) -> Mapping[str, object]:
     threads = list(range(len(request.metrics)))
     return {
-        "version": 34,  # of what Firefox itself writes, which is not used here
+        "version": 34,  # that of Firefox's own format, which is not used here
         "preprocessedProfileVersion": _VERSION,
         "product": unicode_text(request.profile.parts[0].command) or "bdgrind",
         "importedFrom": f"bd_annotate {__version__}",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folded stacks, a line each, as flamegraph.pl and inferno read them: names with semicolons
-between them, and one count."""
+"""Folded stacks, one per line, as flamegraph.pl and inferno read them: names with semicolons between them, and one
+count."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def size_note(request: Request) -> str:
 
 
 def folded_bytes(request: Request) -> int:
-    """Nearly, of what will be written, without writing it."""
+    """The approximate size of what will be written, without writing it."""
     known: dict[Path, int] = {}
     names: dict[StackFrame, int] = {}
     total = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The forms there are. A new one is a module with a function like these, and a line here."""
+"""The list of formats. A new one is a module with a function like these, and a line here."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .stacks import certain_share
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """note says what the form cannot tell of this profile, if anything."""
+    """A format. note: returns what the format cannot show of a profile, or an empty text."""
 
     pieces: Callable[[Request], Iterator[str]] | Callable[[Request], Iterator[bytes]]
     note: Callable[[Request], str]
     is_one_event: bool = False
     needs_lines: bool = False
-    has_paths: bool = False  # which a context tree tells exactly
-    has_inlined: bool = False  # functions, as frames of their own
+    has_paths: bool = False  # whether it has paths, which a context tree knows exactly
+    has_inlined: bool = False  # whether inlined functions are separate frames
     is_binary: bool = False
-    all_events: bool = False  # unless some are chosen
-    has_negative: bool = False  # costs below nothing, as of what frees memory
+    all_events: bool = False  # whether it has all events if the user chose none
+    has_negative: bool = False  # whether it can have negative costs, such as those of code that frees memory
 
 
 def _nothing(request: Request) -> str:
@@ -73,7 +73,7 @@ def _share_of_others(request: Request, tree: ContextTree) -> float:
 
 
 def notes(form: Format, request: Request) -> list[str]:
-    """What the form cannot tell of this profile."""
+    """Sentences on what the format cannot show of this profile."""
     found = [form.note(request)]
     if not form.has_negative:
         metric = request.metrics[0]

@@ -22,7 +22,7 @@ from .request import Request, counts_bytes
 from .stacks import Stack, StackFrame, require_size, stacks
 from .texts import unicode_text
 
-_BYTES = 2  # protocol buffers' wire type of what begins with its length; that of a number is 0
+_BYTES = 2  # the wire type, in protocol buffers, of a field with a length; that of a number is 0
 _WRITTEN_AT_ONCE = 1 << 20
 
 
@@ -37,14 +37,14 @@ def pprof(request: Request) -> Iterator[bytes]:
 def _messages(request: Request) -> Iterator[bytes]:
     tables = _Tables()
     if program := _program(request.profile):
-        tables.objects[program] = 1  # pprof takes the first one for the program
+        tables.objects[program] = 1  # pprof takes the first object for the program
     for metric in request.metrics:
         yield _message(1, tables.value_type(metric))
     for stack in stacks(request):
         places = [tables.location(place) for place in _locations(stack)]
         yield _message(2, _packed(1, reversed(places)) + _packed(2, stack.row))
     for number, name in enumerate(tables.objects, 1):
-        # Names are known already: pprof need not look for the object to ask it.
+        # Names are known already, so pprof need not look for the object file.
         known = b"".join(_number(key, 1) for key in (7, 8, 9))
         yield _message(3, _number(1, number) + _number(5, tables.text(name)) + known)
     for number, place in enumerate(tables.locations, 1):
@@ -68,7 +68,7 @@ def _messages(request: Request) -> Iterator[bytes]:
 
 
 def _program(profile: Profile) -> str:
-    """The object that has main; without symbols, the one that is named as the command is."""
+    """The object file with main; without symbols, the one with the name of the command."""
     command = os.path.basename(profile.parts[0].command.split(" ")[0])
     named = ""
     for place in profile.lines:
@@ -93,7 +93,7 @@ def _locations(stack: Stack) -> list[_Location]:
 
 @dataclass(slots=True)
 class _Tables:
-    """What is referred to by number, in the order of its first use: from 1, but for texts."""
+    """The entries that are referred to by number, in the order of their first uses: from 1, except for texts."""
 
     texts: dict[str, int] = field(default_factory=lambda: {"": 0})
     objects: dict[str, int] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class _Tables:
 
 
 def _varint(number: int) -> bytes:
-    """Seven bits a byte, the lowest first. Negative numbers are those of 64 bits."""
+    """A number as a varint: seven bits per byte, the lowest first. Negative numbers are taken modulo 2^64."""
     number &= (1 << 64) - 1
     found = bytearray()
     while number > 0x7F:

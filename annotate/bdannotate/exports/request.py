@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is to be exported."""
+"""Requests: what is to be exported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..model.frames import Chains
 from ..model.metrics import Metric, metrics_of
 from ..model.profile import Profile, Row
 
-# What a report without options is sorted by, too.
+# The main event is the first of these that a profile has, as in reports without options.
 _MAIN_EVENTS = ("SpLossD1", "SpLoss1", "Ir")
 
 _COUNT_BYTES = ("SpLoss", "UsByte", "Loaded")
@@ -20,10 +20,15 @@ _COUNT_BYTES = ("SpLoss", "UsByte", "Loaded")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """metrics are counts, no ratios; one at least. threshold is in percent of the first one's
-    total, for forms that can leave something out. The tree, if there is one, is of the same run.
-    chains tell which inlined functions instructions are from, as far as that is known. counted: so many of the
-    profile's events, the first ones, are counts; the others are estimates, which do not add up to the last digit."""
+    """What is to be exported.
+
+    metrics: counts, not ratios; at least one.
+    threshold: in percent of the first metric's total, for formats that can leave something out.
+    tree: that of the same run; None: there is none.
+    chains: the inlining chains of instructions, as far as they are known.
+    counted: how many of the profile's events, from the first one on, are counts. The others are estimates, which do not
+    add up to the last digit.
+    """
 
     profile: Profile
     metrics: tuple[Metric, ...]
@@ -41,8 +46,8 @@ def make_request(
     profile: Profile, names: Sequence[str], threshold: float, tree: ContextTree | None = None,
     all_events: bool = False, chains: Chains | None = None, counted: int | None = None,
 ) -> Request:
-    """names are events and sums of events. Without any, the main event is taken; or all of them,
-    the main one first."""
+    """The request for events. names: those of events and of sums of events; empty: the main event or, with
+    `all_events`, all events, the main one first. Raises UserError for a name that is not known."""
     known = {name: metric for name, metric in metrics_of(profile).items() if not metric.is_ratio}
     for name in names:
         if name not in known:
@@ -57,5 +62,5 @@ def make_request(
 
 
 def counts_bytes(metric: Metric) -> bool:
-    """So that readers show them in kB and MB."""
+    """Whether a metric is in bytes, so that readers show it in kB and MB."""
     return metric.name.startswith(_COUNT_BYTES)

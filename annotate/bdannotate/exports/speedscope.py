@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""speedscope's own JSON: each event is a profile of the file, and a path is a sample whose weight
-is its cost."""
+"""speedscope's own JSON format: each event is a profile, and a path is a sample whose weight is its cost."""
 
 from __future__ import annotations
 

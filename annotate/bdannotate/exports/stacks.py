@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Paths of calls with their costs: all of a context tree, or as far as a call graph tells them for
-certain.
+"""Paths of calls with their costs: all paths of a context tree, or those of a call graph that are certain.
 
-In a call graph, a function that has one caller, whose own path is certain, has one path: all it costs is on it. What
-a function with several callers costs is known for each of them as a whole, as calls have inclusive
-costs; but not which of what it calls belongs to whom. So a path ends there, with a frame that
-stands for the function and all it calls, if it calls anything. The same for recursion, which has as
-many paths as levels. All paths together cost what the program does.
+In a call graph, a function with one caller, whose path is certain, has one path, with all of its costs. The costs of a
+function with several callers are known for each of them as a whole, as calls have inclusive costs, but it is not known
+which of its own calls belong to which caller. Therefore, a path ends there, with a frame that stands for the function
+and, if it calls any, its callees. The same applies to recursion, which has as many paths as levels. All paths together
+have the costs of the program.
 
-Inlined functions are frames of their own where it is known which of them a path is in. Chains are
-known by instruction: so that of a call is known where the tree separates call sites, and what is
-not a call, where a function has no other path, as costs of instructions are those of all paths.
+Inlined functions are separate frames if it is known which of them a path is in. Chains are known by instruction: that
+of a call is known if the tree separates call sites; that of other code, if its function has only one path, as the costs
+of instructions are those of all paths.
 """
 
 from __future__ import annotations
@@ -31,12 +30,14 @@ _MOST_FRAMES = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class StackFrame:
+    """A frame of a path."""
+
     name: str
     file: str
-    has_callees: bool = False  # stands for the function with all it calls
+    has_callees: bool = False  # whether it stands for the function and all that it calls
     object: str = ""
-    start: int = 0  # the line that the function begins in, where that is known
-    is_inlined: bool = False  # into the frame before it
+    start: int = 0  # the first line of the function; 0: not known
+    is_inlined: bool = False  # whether it is inlined into the frame before it
 
     @property
     def label(self) -> str:
@@ -45,24 +46,24 @@ class StackFrame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path:
-    """A frame below others; line is that of its call to the next one, or 0. What paths have in common they
-    share, so that a tree's take as much memory as the tree."""
+    """A frame below others. Paths share their common frames, so that those of a tree only take as much memory as the
+    tree."""
 
-    above: Path | None
+    above: Path | None  # None: the frame is the outermost one
     frame: StackFrame
-    line: int
-    depth: int  # how many frames there are, with this one
+    line: int  # that of its call of the next frame; 0: not known
+    depth: int  # the number of frames, including this one
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """row has the request's counts of the innermost frame."""
+    """A path with costs. row: the request's counts of the innermost frame."""
 
     path: Path
     row: Row
 
     def steps(self) -> list[_Step]:
-        """The outermost function first. That takes as long as the path is."""
+        """The frames with their lines, the outermost first. This takes time proportional to the length of the path."""
         found: list[_Step] = []
         path: Path | None = self.path
         while path is not None:
@@ -77,13 +78,13 @@ class Stack:
 
 
 def stacks(request: Request) -> Iterator[Stack]:
-    """All that cost something. Callers come before callees."""
+    """All paths with costs. Callers come before callees."""
     return _of_tree(request, request.tree) if request.tree else _of_graph(request)
 
 
-# A function with the line that it is in, or 0.
+# A frame with its line; 0: not known.
 _Step = tuple[StackFrame, int]
-# Some of them, from the outer ones on.
+# Several of them, the outermost first.
 _Steps = tuple[_Step, ...]
 
 
@@ -100,7 +101,7 @@ def _stack(around: Path | None, steps: _Steps, row: Row) -> Iterator[Stack]:
 
 
 def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
-    """A node is a path. A root that is the only one would say nothing."""
+    """The paths of a tree, one for each node. A root is left out if it is the only one."""
     frames = [
         StackFrame(function.label, function.file, object=function.object, start=line)
         for (_, function), line in zip(tree.frames, tree.lines)
@@ -109,7 +110,7 @@ def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
     columns = [tree.costs[tree.events.index(event)] for event in request.profile.events]
     nodes_of = Counter(tree.frame)
     code = _Code(request)
-    around: list[Path | None] = []  # of each node
+    around: list[Path | None] = []  # by node: the path around it
     for node, costs in enumerate(zip(*columns)):
         above = tree.parent[node]
         outer = around[above] if above >= 0 else None
@@ -126,7 +127,7 @@ def _of_tree(request: Request, tree: ContextTree) -> Iterator[Stack]:
 
 
 class _Code:
-    """What is known of the inlined functions that instructions are from."""
+    """The inlined functions that instructions are from, as far as they are known."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -136,15 +137,15 @@ class _Code:
                 self._places.setdefault(place.function, []).append(place)
 
     def call(self, frame: StackFrame, place: CallPlace) -> _Steps:
-        """The frame of the function that calls from this place, and those inlined there."""
+        """The frame of the function that calls from a place, and those of the functions inlined there."""
         chain = self._request.chains.get(frame.object, {}).get(place.address, ())
         return _inlined(frame, chain) if chain else ((frame, place.line),)
 
     def own(
         self, function: Function | None, frame: StackFrame, costs: Row
     ) -> Iterator[tuple[_Steps, Row]]:
-        """What a path costs itself, as far as that is something: by the inlined functions and
-        lines that it is in, where this function is named, because all that it costs is here."""
+        """The self costs of a path, by inlined functions and lines, without those that are 0. function: if given, all
+        of its costs are on this path, so that its instructions show where they are."""
         found: dict[_Steps, Row] = {}
         for place in self._places.get(function, ()) if function else ():
             chains = self._request.chains.get(frame.object, {})
@@ -199,13 +200,13 @@ def _of_graph(request: Request) -> Iterator[Stack]:
         ]
         row = request.row(subtract_rows(cycle.inclusive, sum_rows(incoming, width)))
         if any(row):
-            # Which of its members was entered first is not known.
+            # It is not known which of its members was entered first.
             yield from _stack(None, ((StackFrame(f"<cycle {cycle.number}>", "???", True), 0),), row)
 
 
 def require_size(request: Request, form: str) -> None:
-    """For forms in which each path has all of its frames, which is the square of a deep tree's depth:
-    UserError where that is too much."""
+    """Raise UserError if there are too many frames, for formats in which each path lists all of its frames: these grow
+    with the square of a tree's depth."""
     frames = sum(stack.path.depth for stack in stacks(request))
     if frames > _MOST_FRAMES:
         raise UserError(
@@ -216,7 +217,7 @@ def require_size(request: Request, form: str) -> None:
 
 
 def certain_share(request: Request) -> float:
-    """Of the first count: how much of it is in a frame of its own, on a path that is certain."""
+    """The share of the first count that is in separate frames on paths that are certain, from 0 to 1."""
     total = certain = 0
     for stack in stacks(request):
         total += stack.row[0]
@@ -227,7 +228,8 @@ def certain_share(request: Request) -> float:
 def _below(
     request: Request, graph: CallGraph, code: _Code, root: Function
 ) -> Iterator[Stack]:
-    """Chains of calls are deeper than Python's, so the paths to go are on a list."""
+    """The certain paths that begin with `root`. Chains of calls are deeper than Python's stack, so the search has its
+    own list."""
     open_paths: list[tuple[Function, Path | None]] = [(root, None)]
     while open_paths:
         function, around = open_paths.pop()
@@ -254,13 +256,13 @@ def _end(graph: CallGraph, function: Function) -> StackFrame:
 
 
 def _has_one_path(graph: CallGraph, function: Function) -> bool:
-    """Whether at most one function calls it, and it is not recursive. That its caller's path is
-    certain is for its callers to know."""
+    """Whether at most one function calls it, and it is not recursive. The caller of this must know that the path of
+    that function is certain."""
     costs = graph.functions[function]
     return not costs.cycle and not costs.recursive and len(graph.callers.get(function, {})) <= 1
 
 
 def _is_covered(request: Request, graph: CallGraph, function: Function) -> bool:
-    """Whether it was called whenever it ran: no thread or handler begins with it."""
+    """Whether a function was always called when it ran, so that no thread or handler begins with it."""
     (call,) = graph.callers[function].values()
     return call.cost[: request.counted] == graph.functions[function].inclusive[: request.counted]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Texts of profiles in forms that have no place for bytes that are no text."""
+"""Texts of profiles for formats that only allow Unicode."""
 
 from __future__ import annotations
 
 
 def unicode_text(text: str) -> str:
-    """Bytes that were not UTF-8 are U+FFFD."""
+    """The text with U+FFFD for bytes that are not UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

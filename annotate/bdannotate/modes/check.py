@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether all costs of a profile, and of the files beside it, add up."""
+"""The mode --check: whether all costs of a profile, and of the files beside it, add up."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _check_contexts(path: str, profile: Profile) -> int:
 
 
 def _compared(path: str, what: str, violation: str | None) -> int:
-    """Says what the file has, or what it does not agree on with the profile."""
+    """Print what a file has, or the contradiction between it and the profile, and return the exit status."""
     if violation:
         console.say(f"bd_annotate: {violation}")
         return EXIT_FAILED

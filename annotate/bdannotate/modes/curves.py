@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The curve that --curve asks for: of the program, of functions and loops, or of data."""
+"""The curve for --curve: that of the program, of functions and loops, or of data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .objects import all_objects
 
 
 def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurve | None:
-    """What --curve asks for, with --object of those data."""
+    """The curve for --curve, with --object for data; None without that option."""
     asked, of_data = inputs.options.curve, inputs.options.object
     if asked is None:
         return None

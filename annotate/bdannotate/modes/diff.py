@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report on what changed from one profile to another."""
+"""The mode --diff: the report on the changes from one profile to another."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles in the forms of other programs."""
+"""The mode --export: profiles in the formats of other programs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def export(paths: Sequence[str], options: Options) -> int:
     if has_times:
         profile = with_times(paths, profile, inputs)
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    # Times are known of calls, not of whole paths.
+    # Times are known for calls, not for whole paths.
     has_tree = form.has_paths and not inputs.separation and not has_times
     tree = merged(inputs.trees(paths, profiles)) if has_tree else None
     if form.is_binary and options.output is None:

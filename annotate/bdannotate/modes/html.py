@@ -43,7 +43,7 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         objects = compared_objects_of_page(paths, two, inputs)
         subject = of_two(*two, (trees[0], trees[1]), objects)
     else:
-        # Nothing but the call has the trees, so that they are gone when their costs are packed.
+        # Only the call refers to the trees, so that they are freed when their costs are packed.
         subject = of_sum(profiles, inputs.trees(paths, profiles), lambda total: objects_of_page(paths, total, inputs))
     reported = paths[1:] if options.mode == "diff" else paths
     known = subject.objects.objects if subject.objects else None
@@ -77,7 +77,7 @@ def _structures(subject: Subject, inputs: Inputs) -> tuple[Structure, ...]:
 
 
 def _costed(subject: Subject, inputs: Inputs) -> Report:
-    """As a terminal has it, so that both say the same of what to look at first."""
+    """The report as on a terminal, so that page and terminal agree on what to look at first."""
     report, why = subject.report, subject.why
     if why is not None and why.costs is not None:
         report = make_report(why.costs, report.selection, inputs.folders)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The profiles of a run and what lies beside them, read as its options say."""
+"""The profiles of a run and the files beside them, read as its options say."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ from ..reading.machine import machine_named
 from ..reading.parser import Detail
 
 
-# A report is not to wait longer for what only makes it better.
+# The maximum number of seconds that a report waits for what only improves it.
 _SECONDS = 30
 
 
 class Inputs:
-    """What is wrong with a file is a UserError; what is not known, and why, is said in a note."""
+    """Reads profiles and what belongs to them. It raises UserError for a file that is wrong; a note says what is not
+    known, and why."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
         self._said: set[str] = set()
-        self.functions: FunctionPattern | None = None  # those asked for, once they are known
+        self.functions: FunctionPattern | None = None  # those that the user asked for, once they are known
         self.folders = Folders(options.own, options.library)
         self.separation = Separation(options.separate_loops, options.separate_inlines)
-        # Read at once: what is wrong with it is said before a large profile has been read.
+        # The machine is read first, so that errors in it are reported before a large profile is read.
         self.machine = machine_named(options.machine_file) if options.machine_file is not None else None
         self.renaming = Renaming(
             tuple(map(parse_substitution, options.mod_filename)),
@@ -49,7 +50,7 @@ class Inputs:
         )
 
     def say_notes(self, notes: Iterable[str]) -> None:
-        """Each once in a run: several views may miss the same file."""
+        """Print notes, each once in a run, as several views may miss the same file."""
         for note in notes:
             if note not in self._said:
                 self._said.add(note)
@@ -64,7 +65,7 @@ class Inputs:
         return self.with_separate_frames(self.with_estimate(found))
 
     def profile_of_functions(self, path: str, detail: Detail) -> Profile:
-        """As the file has it: without separate frames."""
+        """The profile without separate frames, as it is in the file."""
         return load(path, detail, self.renaming, self.options.threads)
 
     def with_estimate(self, profile: Profile) -> Profile:
@@ -72,8 +73,8 @@ class Inputs:
         return with_cycle_costs(profile, factors) if factors else profile
 
     def whole(self, paths: Sequence[str]) -> Profile:
-        """Their sum with instructions, and with functions as the files have them, whatever is separate;
-        cold parts are those of their functions."""
+        """The sum of profiles with instructions, without separate frames, but with cold parts joined with their
+        functions."""
         found = load_sum(paths, Detail.INSTRUCTIONS, self.renaming, self.options.threads)
         return with_cold_parts(self.with_estimate(found))
 
@@ -93,7 +94,7 @@ class Inputs:
         return inlined.chains
 
     def chains_of(self, places: Iterable[Instruction]) -> Chains:
-        """Of some instructions, where a profile tells of lines alone."""
+        """The inlining chains of some instructions, for profiles that only have lines."""
         wanted: dict[str, dict[int, int]] = {}
         for place in places:
             if place.line:
@@ -103,7 +104,7 @@ class Inputs:
         return found.chains
 
     def with_inlined_lines(self, report: Report) -> Report:
-        """What was inlined counts for the lines that a reader would change, where these are known."""
+        """The report in which inlined code counts for the lines that a reader would change, if these are known."""
         profile, ownership = report.profile, report.ownership
         wanted = asked_for(
             profile, lambda function: ownership.reach(function) is not Reach.RUNTIME
@@ -119,8 +120,8 @@ class Inputs:
     def trees(
         self, paths: Sequence[str], profiles: Sequence[Profile]
     ) -> list[ContextTree | None]:
-        """The context trees beside the profiles. Those of other runs, and those that cannot be read, are
-        left out, with a note."""
+        """The context trees beside the profiles; None for those of other runs and those that cannot be read, with a
+        note."""
         found: list[ContextTree | None] = []
         for path, profile in zip(paths, profiles):
             try:

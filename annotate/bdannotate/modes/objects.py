@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The data objects beside the profiles: those that are asked for, and what is known of them."""
+"""The data objects beside the profiles: those that the user asked for, and what is known about them."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from .outputs import rows_of
 
 
 def all_objects(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects:
-    """Those beside all of the profiles, whose sum `profile` is."""
+    """The objects beside all of the profiles. profile: the sum of these."""
     loaded = load_objects(paths, profile, inputs.renaming, time_written(profile))
     inputs.say_notes(loaded.notes)
     return labelled(loaded.objects, _namer((profile,), inputs.options))
 
 
 def _namer(profiles: Sequence[Profile], options: Options) -> Namer:
-    """What the lists of functions call them."""
+    """The names of functions in the lists of functions."""
     if options.full_names:
         return plain_name
     return Names(function for one in profiles for function in functions_of(one)).label
 
 
 def objects_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Objects | None:
-    """The same for what is about more: None unless all profiles have some. Those that cannot be read,
-    or are of another run, are left out, with a note."""
+    """The same for reports on more than objects: None unless all profiles have some. If they cannot be read, or are
+    from another run, it is None with a note."""
     if any(objects_path(path) is None for path in paths):
         return None
     try:
@@ -64,7 +64,7 @@ def objects_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) 
 
 
 def _shown(objects: Objects, profile: Profile, inputs: Inputs) -> Objects:
-    """What is to be shown of them."""
+    """The objects as they are to be shown."""
     if inputs.separation:
         objects = in_frames(objects, profile)
     function = inputs.options.function
@@ -76,20 +76,20 @@ def _shown(objects: Objects, profile: Profile, inputs: Inputs) -> Objects:
 
 @dataclass(frozen=True, slots=True)
 class ReportedObjects:
-    """What a report says of data objects."""
+    """The data objects of a report."""
 
-    found: Objects | None  # what is known, asked for or not
-    asked_for: Objects | None  # by --objects or --object
-    meant: int  # how many --object is about
-    details: Sequence[Details]  # of these, as many as are shown
-    notable: Sequence[Details]  # of those that the hints are about
-    are_there: bool  # whether the report could say more of them
+    found: Objects | None  # all that are known, whether the user asked for them or not
+    asked_for: Objects | None  # the same with --objects or --object; None without
+    meant: int  # how many match --object
+    details: Sequence[Details]  # those of the ones that are shown
+    notable: Sequence[Details]  # those of the ones that hints are about
+    are_there: bool  # whether the report could show more of them
 
 
 def known_objects(
     paths: Sequence[str], profile: Profile, inputs: Inputs, for_repairs: bool = False
 ) -> Objects | None:
-    """Those that the report needs. for_repairs: what is known is wanted whatever is printed."""
+    """The objects that the report needs. for_repairs: whether repairs need them, whatever is printed."""
     if _is_asked_for(inputs.options):
         return all_objects(paths, profile, inputs)
     if inputs.options.is_for_people or for_repairs:
@@ -104,7 +104,7 @@ def _is_asked_for(options: Options) -> bool:
 def reported_objects(
     found: Objects | None, profile: Profile, graph: CallGraph, inputs: Inputs
 ) -> ReportedObjects:
-    """Of those that are known; graph is the profile's."""
+    """The objects of a report. found: those that are known. graph: that of the profile."""
     options = inputs.options
     is_asked_for = _is_asked_for(options)
     found = _shown(found, profile, inputs) if found else None
@@ -115,7 +115,7 @@ def reported_objects(
     shown = meant[:rows_of(options.limit, default)]
     notable = notable_objects(of_hints) if of_hints else []
     types = GroupTypes()
-    # The first screen is to be there soon, so it does without types.
+    # The first screen must be there soon, so it has no types.
     if meant or (options.hints and of_hints):
         others = [entry for entry in notable if options.hints and entry not in shown]
         types = _types([*shown, *others], profile, inputs)
@@ -131,12 +131,12 @@ def reported_objects(
 def with_types(
     objects: Objects, meant: Sequence[GroupRow], profile: Profile, inputs: Inputs
 ) -> list[Details]:
-    """All that is known of some of the objects, types too."""
+    """All that is known about some of the objects, including their types."""
     return object_details(objects, meant, _types(meant, profile, inputs))
 
 
 def object_sections(found: ReportedObjects, options: Options, page: Page) -> list[str]:
-    """The lists that were asked for."""
+    """The sections on objects that the user asked for."""
     lines: list[str] = []
     if found.asked_for and options.objects:
         threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
@@ -153,7 +153,7 @@ def object_sections(found: ReportedObjects, options: Options, page: Page) -> lis
 
 
 def objects_as_csv(found: ReportedObjects, options: Options) -> str | None:
-    """The table that was asked for, instead of that of functions; None if that is wanted."""
+    """The table of objects that the user asked for; None if the table of functions is wanted."""
     if found.asked_for is None:
         return None
     if options.object is not None:
@@ -165,8 +165,8 @@ def objects_as_csv(found: ReportedObjects, options: Options) -> str | None:
 def objects_of_page(
     paths: Sequence[str], profile: Profile, inputs: Inputs
 ) -> PageObjects | None:
-    """Types are told of those that lose most, and of those that --object-type is about: that can take
-    longer than all the rest of a page."""
+    """The objects of a page; None if they cannot be read. Only those that lose most, and those of --object-type, have
+    types, as finding types can take longer than everything else."""
     found = objects_if_readable(paths, profile, inputs)
     if found is None:
         return None
@@ -192,7 +192,7 @@ def compared_objects_of_page(
 
 
 def _meant(objects: Objects, options: Options) -> list[GroupRow]:
-    """Those that --object is about."""
+    """The groups that match --object. Raises UserError if there are none."""
     if options.object is None:
         return []
     pattern = function_pattern(options.object)
@@ -225,10 +225,10 @@ def _types(
 
 @dataclass(frozen=True, slots=True)
 class ComparedObjects:
-    """What a comparison says of data objects."""
+    """The data objects of a comparison."""
 
-    diff: ObjectDiff | None  # with --objects
-    notable: Sequence[Details]  # of those that the hints are about; of the profile after
+    diff: ObjectDiff | None  # None without --objects
+    notable: Sequence[Details]  # those of the ones, in the profile after, that hints are about
 
 
 def compared_objects(

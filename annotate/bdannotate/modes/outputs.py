@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all reports have in common: which part of a profile they show, the page, and the verdict."""
+"""The parts that all reports share: the selection, the page, and the conditions of --fail-if."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def selection_of(profile: Profile, options: Options) -> Selection:
 
 
 def _has_numbers(options: Options) -> bool:
-    """Whether nothing changes which functions there are, or their order."""
+    """Whether no option changes which functions there are, or their order."""
     return options.mode == "report" and not (
         options.show or options.sort or options.function or options.mod_filename or options.mod_funcname
         or options.full_stacks or options.separate_loops or options.separate_inlines
@@ -65,14 +65,14 @@ def _has_numbers(options: Options) -> bool:
 
 
 def with_threshold(found: _Found) -> _Found:
-    """For hints, which are about what matters also where a format lists everything."""
+    """The report or comparison with a threshold for hints, which need one even if a format lists everything."""
     if found.selection.threshold is not None:
         return found
     return replace(found, selection=replace(found.selection, threshold=DEFAULT_THRESHOLD))
 
 
 def rows_of(limit: int | None, default: int | None) -> int | None:
-    """How many rows a list has; None for all."""
+    """The maximum number of rows of a list; None: no limit. limit: the option, 0 for no limit, None if not given."""
     return default if limit is None else limit or None
 
 
@@ -99,7 +99,7 @@ def write_text(
     lines_on: Callable[[Page], list[str]], functions: Iterable[Function], options: Options,
     files: Iterable[str] = (),
 ) -> None:
-    """Prints a report for people: lines_on(page), of these functions and source files."""
+    """Print a report for people. lines_on: returns its lines for a page. functions, files: those in the report."""
     page = page_of(options, functions, files)
     if options.format == "markdown":
         page = markdown_page(page)
@@ -114,14 +114,14 @@ def write_text(
 
 
 def write_file(path: str, pieces: Iterable[str | bytes]) -> None:
-    """To a new file, which takes the name when it is whole. What is no regular file is written to as
-    it is."""
+    """Write to a new file, which gets the name when it is complete. A file that exists, but is not regular, is written
+    to directly. Raises UserError."""
     try:
         if os.path.lexists(path) and not os.path.isfile(path):
             with open(path, "wb") as file:
                 _write_pieces(file, pieces)
             return
-        # Where a link leads to, so that the link stays.
+        # Replace the target of a symbolic link, so that the link stays.
         target = os.path.realpath(path)
         folder, name = os.path.split(target)
         with tempfile.NamedTemporaryFile(
@@ -146,7 +146,7 @@ def _write_pieces(file: IO[bytes], pieces: Iterable[str | bytes]) -> None:
 
 
 def _mode(path: str) -> int:
-    """Of the file that is there; or as any other new file would have it."""
+    """The mode of an existing file, or else that of a new one."""
     if os.path.exists(path):
         return stat.S_IMODE(os.stat(path).st_mode)
     mask = os.umask(0)
@@ -155,7 +155,8 @@ def _mode(path: str) -> int:
 
 
 def judge(options: Options, profile: Profile, baseline: Profile | None) -> int:
-    """The conditions of --fail-if, after the report: who is told that it failed wants to see."""
+    """Check the conditions of --fail-if and return the exit status. This happens after the report, as a reader wants to
+    see it if a condition fails. baseline: None if there is none."""
     conditions = [parse_condition(text) for text in options.fail_if]
     console.flush()
     names = Names(functions_of(profile)) if conditions else Names()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Paths within functions: what lies beside the profiles."""
+"""The paths within functions beside the profiles."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .inputs import Inputs
 
 
 def paths_of(paths: Sequence[str], whole: Profile, made: Report, inputs: Inputs) -> PathsReport | None:
-    """Of these profiles, whose sum `whole` is, as the report sorts and chooses. Only if they are asked for; what is
-    asked for must be readable."""
+    """The paths beside the profiles, by the sort key and the functions of the report; None without --paths. whole: the
+    sum of the profiles. Raises UserError if they cannot be read."""
     if not inputs.options.paths:
         return None
     found = load_paths(paths, whole, inputs.renaming)
     selection = made.selection
-    # A ratio has no share of anything.
+    # Ratios are skipped, as they have no shares.
     keys = [key for key in selection.keys if inputs.options.sort and not key.column.metric.is_ratio]
     threshold = inputs.options.threshold
     if keys and keys[0].threshold is not None:
@@ -36,7 +36,7 @@ def paths_of(paths: Sequence[str], whole: Profile, made: Report, inputs: Inputs)
 
 
 def paths_of_page(paths: Sequence[str], made: Report, inputs: Inputs) -> PathsReport | None:
-    """Of profiles that all have such a file beside them. What cannot be read is left out, with a note."""
+    """The paths of a page; None unless all profiles have such a file. If one cannot be read, it is None with a note."""
     if not all(paths_path(path) is not None for path in paths):
         return None
     try:

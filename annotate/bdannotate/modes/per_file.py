@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report on many profiles, one beside the other."""
+"""The mode --per-file: the report on many profiles, side by side."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ranks of a merged profile: what lies beside it."""
+"""The ranks beside a merged profile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .inputs import Inputs
 
 
 def ranks_of(paths: Sequence[str], profile: Profile, graph: CallGraph, options: Options) -> RanksReport | None:
-    """Only if they are asked for; what is asked for must be readable."""
+    """The report on ranks; None without --ranks. Raises UserError if they cannot be read."""
     if not options.ranks:
         return None
     if len(paths) > 1:
@@ -31,7 +31,8 @@ def ranks_of(paths: Sequence[str], profile: Profile, graph: CallGraph, options: 
 
 
 def ranks_of_page(paths: Sequence[str], made: Report, inputs: Inputs) -> RanksReport | None:
-    """Of one profile that --merge has written. What cannot be read is left out, with a note."""
+    """The ranks of a page; None unless it is of one profile that --merge wrote. If they cannot be read, it is None with
+    a note."""
     if len(paths) > 1 or not merged_ranks(made.profile.parts):
         return None
     try:

@@ -51,7 +51,7 @@ def report(paths: Sequence[str], options: Options) -> int:
     why = sites = None
     whole = profile
     if tells_why:
-        # What is asked for by name must be readable.
+        # A file that the user asked for must be readable.
         read = why_if_readable if options.curve is None else why_beside
         whole = inputs.whole(paths) if inputs.separation else profile
         why = read(paths, whole, inputs)
@@ -98,7 +98,7 @@ def report(paths: Sequence[str], options: Options) -> int:
 
 
 def _is_of_times(options: Options) -> bool:
-    """Whether columns are asked for that only a run with --why=yes has."""
+    """Whether the user asked for columns that only a run with --why=yes has."""
     return any(name.startswith(("T", "Wait")) for name in (*options.show, *options.sort))
 
 
@@ -122,9 +122,9 @@ def _brief(repairs: Repairs | None, options: Options, page: Page) -> text_report
     )
 
 
-def _is_of_details_alone(options: Options) -> bool:
-    """One who asks for some objects, for curves, for ranks, for paths, or for what threads share has seen the first
-    screen, unless other views are asked for, too."""
+def _shows_details_only(options: Options) -> bool:
+    """Whether the first screen is left out. Readers who ask for objects, curves, ranks, paths or sharing have seen it,
+    unless they also ask for other views."""
     is_asked_for = (
         options.object is not None or options.curve is not None or options.sharing or options.paths or options.ranks
     )
@@ -150,7 +150,7 @@ def _sections(
     )
     events = made.profile.events
     instructions = made.totals[events.index("Ir")] if "Ir" in events else 0
-    if _is_of_details_alone(options):
+    if _shows_details_only(options):
         lines = text_report.objects_head(made.profile, page)
     else:
         lines = text_report.first_screen(
@@ -168,8 +168,7 @@ def _sections(
         lines += text_report.section(curve_title(of_sizes), curve_lines(of_sizes, page), page)
     if options.hints:
         if repairs is not None and repairs.list:
-            told = repair_lines(repairs, page, variables(options.include))
-            lines += text_report.section("Repairs", told, page)
+            lines += text_report.section("Repairs", repair_lines(repairs, page, variables(options.include)), page)
         if repairs is None or not repairs.is_none:
             functions = None if repairs is None else functions_with_callers(repairs, made.graph)
             lines += text_report.hints(made, page, () if repairs else objects.notable, functions)
@@ -178,8 +177,8 @@ def _sections(
         lines += text_report.section(SHARING_TITLE, sharing_lines(sharing, most, page), page)
     if ways is not None:
         most = rows_of(options.limit, None)
-        told = path_lines(ways, made.selection.columns, most, line_texts(options.include), page)
-        lines += text_report.section(PATHS_TITLE, told, page)
+        about_paths = path_lines(ways, made.selection.columns, most, line_texts(options.include), page)
+        lines += text_report.section(PATHS_TITLE, about_paths, page)
     for title, about in () if ranks is None else rank_sections(ranks, rows_of(options.limit, DEFAULT_FUNCTIONS), page):
         lines += text_report.section(title, about, page)
     if options.tree != "none":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which lines threads take from each other: what lies beside the profiles."""
+"""The lines that threads take from each other, from the files beside the profiles."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def shares_lines(paths: Sequence[str]) -> bool:
 def sharing_of(
     paths: Sequence[str], whole: Profile, objects: Objects | None, inputs: Inputs
 ) -> SharingReport | None:
-    """Of these profiles, whose sum `whole` is. What is asked for by name must be readable; else what cannot
-    be read is left out, with a note."""
+    """The sharing beside the profiles; None if there is none. whole: the sum of the profiles. If it cannot be read, it
+    raises UserError with --sharing; otherwise it is None with a note."""
     if not inputs.options.sharing and not shares_lines(paths):
         return None
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why lines were loaded: what lies beside the profiles, and what is asked of it."""
+"""Why lines were loaded: the files beside the profiles, and what reports need of them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def why_beside(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Why:
 
 
 def why_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Why | None:
-    """None unless all profiles have such a file. Those that cannot be read, or are of another run, are
-    left out, with a note."""
+    """The why files beside the profiles as one; None unless all profiles have one. If one cannot be read, or is from
+    another run, it is None with a note."""
     if any(why_path(path) is None for path in paths):
         return None
     try:
@@ -53,7 +53,8 @@ def why_if_readable(paths: Sequence[str], profile: Profile, inputs: Inputs) -> W
 def why_of_page(
     paths: Sequence[str], made: Report, objects: Objects | None, inputs: Inputs
 ) -> PageWhy | None:
-    """Of these profiles, whose sum `made` is of."""
+    """What a page shows about why lines were loaded; None if it is not known. made: the report on the sum of the
+    profiles."""
     why = why_if_readable(paths, made.profile, inputs)
     if why is None:
         return None
@@ -67,7 +68,7 @@ def why_of_page(
     )
 
 
-# Loops have curves on a page in those functions that miss most.
+# The functions whose loops have curves on a page: those that miss most, and their minimum share of all misses.
 _MOST_WITH_LOOPS = 25
 _LEAST_WITH_LOOPS = 0.005
 
@@ -88,13 +89,13 @@ def _loops(why: Why, profile: Profile, inputs: Inputs) -> Mapping[Function, Fram
     return code_of_frames(frames_by_function(profile, functions, chains), Separation(True, False))
 
 
-# Looking for types takes time: only for the data of those instructions that cost most.
+# The maximum number of groups of which types are looked for, which takes time: those of the costliest instructions.
 _MOST_GROUPS = 12
 
 
 def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
-    """None if the file says too little; then a note says what would tell more, unless it is curves alone
-    that are asked for."""
+    """The sites of a run; None if the file lacks sections. Then a note says which run would have them, unless the user
+    only asked for curves."""
     if why.orders is None or why.reuses is None:
         if inputs.options.curve is None:
             inputs.say_notes([
@@ -118,14 +119,14 @@ def sites_of_run(why: Why, profile: Profile, inputs: Inputs) -> Sites | None:
     return sites_of(rows, nests, chains, inputs.folders, known, _work(profile, rows, nests, machine))
 
 
-# Functions with so many of the program's instructions are looked at for loops.
+# The minimum share of the program's instructions of functions that are searched for loops.
 _BUSY = 0.01
 
 
 def _work(
     profile: Profile, rows: SiteRows, nests: Mapping[Function, Nest], machine: Machine
 ) -> dict[tuple[Function, int], Estimate]:
-    """What instructions of loops take, as far as that is known."""
+    """The time that instructions of loops take, as far as it is known."""
     least = _BUSY * sum(rows.instructions.values())
     others = frozenset(
         function for function, count in rows.instructions.items() if count >= least and function not in nests
@@ -135,7 +136,8 @@ def _work(
 
 
 def with_what_misses_cost(profile: Profile, sites: Sites | None, inputs: Inputs) -> Profile:
-    """Unless the options say what a miss costs, or functions are not those that the sites are of."""
+    """The profile with what misses cost as further events; unchanged if the options set the costs of misses, or if its
+    functions are not those of the sites."""
     is_other = inputs.options.cycle_costs or inputs.separation
     if sites is None or is_other:
         return profile
@@ -149,7 +151,7 @@ def with_times(paths: Sequence[str], profile: Profile, inputs: Inputs) -> Profil
 
 
 def repairs_of(sites: Sites, profile: Profile, objects: Objects | None, inputs: Inputs) -> Repairs:
-    """objects: the data beside the profile, as far as it is known."""
+    """The repairs of a run. objects: the data beside the profile; None: not known."""
     costly = notable_sites(sites, estimated_time(sites, profile))
     groups = _groups(costly, objects) if objects else {}
     entries = _entries(costly, groups, objects) if objects else []
@@ -159,7 +161,7 @@ def repairs_of(sites: Sites, profile: Profile, objects: Objects | None, inputs: 
 
 
 def _of_others(sites: Sites, functions: frozenset[Function]) -> dict[int, Site]:
-    """By number, those that are not in these functions, nor in loops of theirs."""
+    """The sites that are neither in these functions nor in loops of theirs, by number."""
     scopes = {number for number, scope in enumerate(sites.why.scopes) if scope.place.function in functions}
     within = {order.place for order in sites.why.orders or () if order.scope in scopes}
     within.update(reuse.place for reuse in sites.why.reuses or () if reuse.scope in scopes)
@@ -176,7 +178,7 @@ def _scopes_of(why: Why, sites: Sequence[Site]) -> list[Scope]:
 
 
 def _groups(sites: Sequence[Site], objects: Objects) -> dict[int, ObjectGroup]:
-    """By the number of the site, the data that its line loads most of."""
+    """The data that a site's source line loads most of, by the number of the site."""
     event = next((name for name in ("EvLineD1", "EvLine1") if name in objects.events), None)
     if event is None:
         return {}
