@@ -15,8 +15,9 @@ _FILE_FORMS = frozenset({"FILE", "PROFILE"})
 def described(
     parser: argparse.ArgumentParser, summary: str, flags: Collection[str]
 ) -> Command:
-    """`flags` are the options with the values yes and no that may stand alone, meaning yes."""
-    # argparse offers no other way to its groups than these members, which are as old as itself.
+    """The description of a parser's command. flags: the options with the values yes and no that may be given without a
+    value, meaning yes."""
+    # argparse has no public access to its groups, but these members have always existed.
     groups = [
         Group(str(group.title), tuple(
             _option(action, flags) for action in group._group_actions if action.option_strings

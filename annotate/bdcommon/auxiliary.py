@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other programs that read what a stranger may have made: bounded in time, in memory and in what they say."""
+"""Calls of other programs that read untrusted files, with limits for their time, memory and output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import IO
 
-_MOST_MEMORY = 4 << 30  # of their own; files that are mapped do not count
+_MOST_MEMORY = 4 << 30  # bytes of private memory; mapped files do not count
 _MOST_OUTPUT = 256 << 20
 
 
@@ -18,7 +18,8 @@ class ToolError(Exception):
 
 
 def answer_of(command: Sequence[str], text: str, seconds: int) -> str:
-    """What it writes when it is given that text. Bytes that are no UTF-8 survive as surrogates."""
+    """The output of a command for a text on its standard input. Bytes that are not UTF-8 become surrogates. Raises
+    ToolError if it fails or exceeds a limit."""
     try:
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as given:
             given.write(text.encode("utf-8", "surrogateescape"))
@@ -37,8 +38,8 @@ def answer_of(command: Sequence[str], text: str, seconds: int) -> str:
 
 
 def _status_of(command: Sequence[str], given: IO[bytes], output: IO[bytes], seconds: int) -> int:
-    """Limited from outside: to run anything of ours in the new process, that would first be a copy of this one, and a
-    report has hundreds of megabytes whose page tables are copied for that."""
+    """The exit status of a command. Its limits are set from outside: to run code of ours in the new process, that would
+    first have to be a copy of this one, with the page tables of hundreds of megabytes."""
     with subprocess.Popen(command, stdin=given, stdout=output, stderr=subprocess.DEVNULL) as process:
         try:
             _limit(process.pid)
@@ -49,7 +50,7 @@ def _status_of(command: Sequence[str], given: IO[bytes], output: IO[bytes], seco
 
 
 def _limit(pid: int) -> None:
-    """A file that grows larger ends the program."""
+    """Limit a process. It ends if it writes a larger file."""
     for what, most in (
         (resource.RLIMIT_DATA, _MOST_MEMORY), (resource.RLIMIT_FSIZE, _MOST_OUTPUT), (resource.RLIMIT_CORE, 0),
     ):
@@ -58,4 +59,4 @@ def _limit(pid: int) -> None:
         try:
             resource.prlimit(pid, what, (soft, hard))
         except ProcessLookupError:
-            return  # it has ended already
+            return  # the process has ended already

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Standard output and standard error: text from strangers that must not control a terminal, bytes
-that are no text, and readers or disks that take no more.
+"""Standard output and standard error, for untrusted text that must not control a terminal, for bytes that are not text,
+and for readers or disks that take no more.
 
-Nothing here raises UnicodeError, whatever the names and whatever encoding the terminal is said to
-have: text goes out as UTF-8, and what was no UTF-8 when it was read as the bytes that it was.
+Nothing here raises UnicodeError, regardless of names and of the terminal's encoding: text is written as UTF-8, and
+bytes that were not UTF-8 when they were read are written unchanged.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ _EXIT_INTERRUPTED = 130
 
 
 def printable(text: str) -> str:
-    """Text that came from a file or from another process, without control characters. Bytes that
-    were not UTF-8 (surrogates here) go out as they came in, but for those that are control
-    characters to a terminal with an 8-bit encoding."""
+    """Text from a file or from another process, without control characters. Bytes that were not UTF-8 (surrogates here)
+    are kept, except for those that are control characters of a terminal with an 8-bit encoding."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or "\udca0" <= c <= "\udcff" else "?" for c in text)
@@ -35,7 +34,7 @@ class OutputError(Exception):
 
 
 def write(pieces: Iterable[str]) -> None:
-    """To standard output, as it is."""
+    """Write pieces of text to standard output unchanged. Raises OutputError."""
     if sys.stdout is None:
         raise OutputError("it is closed")
     try:
@@ -46,7 +45,8 @@ def write(pieces: Iterable[str]) -> None:
 
 
 def write_data(pieces: Iterable[str]) -> None:
-    """What is for other programs: to a terminal, lines without control characters; else as it is."""
+    """Write text for other programs to standard output: without control characters if that is a terminal, else
+    unchanged."""
     write(map(printable_lines, pieces) if is_terminal() else pieces)
 
 
@@ -57,7 +57,7 @@ def printable_lines(text: str) -> str:
 
 
 def flush() -> None:
-    """So that what follows on standard error comes after it."""
+    """Flush standard output, so that later lines on standard error come after it."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -66,19 +66,19 @@ def flush() -> None:
 
 
 def say(text: str) -> None:
-    """A line to standard error, where there is one."""
+    """Write a line to standard error, if there is one."""
     if sys.stderr is None:
         return
     try:
         sys.stderr.buffer.write(f"{printable(text)}\n".encode("utf-8", "surrogateescape"))
         sys.stderr.flush()
     except OSError:
-        pass  # no stream is left to tell
+        pass  # there is no stream left to report this
 
 
 def guarded(program: str, run: Callable[[], int]) -> int:
-    """The status of `run`, or of what ended it: a reader who has seen enough is no failure, a full
-    disk is one."""
+    """The exit status of `run`, or of what ended it. A reader that closes the pipe is not a failure, but a full disk is
+    one."""
     try:
         try:
             status = run()
@@ -98,8 +98,8 @@ def guarded(program: str, run: Callable[[], int]) -> int:
 
 
 def _drop_unsaid() -> None:
-    """Drops what standard error has not taken by now: Python would try once more when it
-    exits, and from 3.13 on the status would then be its own, 120."""
+    """Drop what standard error has not taken by now: Python would try once more when it exits, and from 3.13 on, the
+    exit status would be 120 then."""
     if sys.stderr is None:
         return
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A command and its options as data: --help, the manual page and the shells' completion are made
-from it, so that they cannot differ."""
+"""A command and its options as data, from which --help, the manual page and shell completion are made, so that they
+cannot differ."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _TEXT_COLUMN = 27
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """names are as typed, short ones first. form is what follows them: "=FILE", " on|off" or
-    nothing; choices are the values that a shell may offer."""
+    """An option. names: as typed, short ones first. form: what follows them, such as "=FILE" or " on|off"; empty:
+    nothing. choices: the values that a shell may offer."""
 
     names: tuple[str, ...]
     form: str
@@ -33,7 +33,7 @@ class Option:
         return "[" in self.form
 
     def invocation(self) -> str:
-        """As in -I DIR, --include=DIR."""
+        """The names with their values, such as "-I DIR, --include=DIR"."""
         if self.form.startswith(" "):
             return ", ".join(self.names) + self.form
         return ", ".join(
@@ -51,11 +51,11 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class Command:
     name: str
-    summary: str  # what stands behind the name in a list of manual pages
+    summary: str  # the text behind the name in a list of manual pages
     usage: str
     description: tuple[str, ...]  # paragraphs
     groups: tuple[Group, ...]
-    notes: tuple[str, ...] = ()  # paragraphs behind the options
+    notes: tuple[str, ...] = ()  # paragraphs that follow the options
 
     def options(self) -> Iterator[Option]:
         for group in self.groups:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a file that a stranger names may be opened: to open or to read a device, a FIFO or a file of the
-kernel's that is regular in name only would block, never end, or do something."""
+"""Whether a file with an untrusted name may be opened. Opening or reading a device, a FIFO or a file of the kernel that
+only seems regular could block, never end, or do something."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import os
 import stat
 from collections.abc import Sequence
 
-# The kernel's own: their files are none, whatever they say.
+# The folders of the kernel, whose files do not count as regular.
 _KERNEL_FOLDERS = ("/proc", "/sys", "/dev")
-# But for this one, a file system in memory, whose files are everyone's.
+# A file system in memory within these, whose files are those of users.
 _SHARED_MEMORY = ("/dev/shm",)
 
 
 def is_regular_file(path: str) -> bool:
-    """Also through links."""
+    """Whether a path leads to a regular file, also through symbolic links."""
     try:
         real = os.path.realpath(path)
         return not is_of_kernel(real) and stat.S_ISREG(os.stat(real).st_mode)
@@ -24,7 +24,7 @@ def is_regular_file(path: str) -> bool:
 
 
 def is_of_kernel(real: str) -> bool:
-    """real: without links."""
+    """Whether a file is one of the kernel. real: its path without symbolic links."""
     return is_below(real, _KERNEL_FOLDERS) and not is_below(real, _SHARED_MEMORY)
 
 

@@ -189,7 +189,7 @@ def change_cells(
 
 
 def _text(metric: Metric, value: Number | None, page: Page | None) -> str:
-    """With all digits where there is no page to say otherwise."""
+    """The value of a metric as a text; with all digits if there is no page."""
     if metric.is_ratio or value is None:
         return ratio(metric, value)
     return count(value, page) if page else f"{value:,}"

@@ -93,8 +93,8 @@ class Loads:
         return self.near_lines + self.far
 
     def changed(self, lines: float, far: float, access: Access) -> Loads:
-        """As many lines in all and from memory, in another order. The new distances are not known; the present ones
-        are used, in proportion. If no line comes from a cache now, new ones are taken to just miss D1."""
+        """The loads of `lines` lines, `far` of them from memory, in another order. Their distances are not known; the
+        present ones are used, in proportion. If no line comes from a cache now, new ones are taken to just miss D1."""
         near = max(lines - far, 0.0)
         now = self.near_lines
         rows = tuple((bucket, count * near / now) for bucket, count in self.near) if now else ((0, near),)

@@ -50,8 +50,8 @@ _NOTABLE = 0.002
 _MOST_SITES = 400
 # Remedies that leave as many misses as there were.
 _HIDING = (Remedy.PREFETCH, Remedy.HUGE_PAGES)
-# A repair covers another one if its instructions have at least this share of the other one's time. The minimum share of
-# lines that must be left for a repair to leave most of them, too.
+# A repair covers another one if its instructions have at least this share of the other one's time. It leaves most
+# misses if more than this share of its lines remains.
 _COVERED = 0.5
 
 
