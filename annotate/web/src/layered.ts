@@ -22,7 +22,7 @@ export interface Layout {
 }
 
 const sweeps = 12;
-const rounds = 24;
+const rounds = 60; // a long chain is drawn straight after so many
 const wayGap = 4; // beside a band that passes
 
 interface Item {
@@ -111,7 +111,7 @@ function crossings(items: readonly Pick<Item, "right">[], layers: readonly numbe
     return found;
 }
 
-// The middle of each: as near to its neighbours as the others of its layer let it.
+// The middle of each: as near to what it is tied to as the others of its layer let it, by least squares.
 function placed(items: readonly Item[], layers: readonly number[][]): number[] {
     const middles: number[] = [];
     const apart = (one: Item, other: Item): number => (one.height + other.height) / 2 + one.gap + other.gap;
@@ -133,7 +133,8 @@ function placed(items: readonly Item[], layers: readonly number[][]): number[] {
             const wanted = layer.map((item, place) => {
                 const { left, right } = items[item]!;
                 const ties = [...left, ...right].map(([other, weight]) => [middles[other]!, weight] as const);
-                return (mean(ties) ?? middles[item]!) - offsets[place]!;
+                const weight = ties.reduce((sum, [, one]) => sum + one, 0) || 1;
+                return { value: (mean(ties) ?? middles[item]!) - offsets[place]!, weight };
             });
             ascending(wanted).forEach((value, place) => { middles[layer[place]!] = value + offsets[place]!; });
         }
@@ -142,14 +143,17 @@ function placed(items: readonly Item[], layers: readonly number[][]): number[] {
 }
 
 // The values that never fall and are nearest to these, by least squares: neighbours that fall become their mean.
-export function ascending(values: readonly number[]): number[] {
-    const groups: { mean: number; count: number }[] = [];
-    for (const value of values) {
-        let last = { mean: value, count: 1 };
+export function ascending(values: readonly { value: number; weight: number }[]): number[] {
+    const groups: { mean: number; weight: number; count: number }[] = [];
+    for (const { value, weight } of values) {
+        let last = { mean: value, weight, count: 1 };
         for (let before = groups.at(-1); before && before.mean > last.mean; before = groups.at(-1)) {
             groups.pop();
-            const count = before.count + last.count;
-            last = { mean: (before.mean * before.count + last.mean * last.count) / count, count };
+            const weight = before.weight + last.weight;
+            last = {
+                mean: (before.mean * before.weight + last.mean * last.weight) / weight, weight,
+                count: before.count + last.count,
+            };
         }
         groups.push(last);
     }
