@@ -17,7 +17,10 @@ from ..model.merge import Renaming, rename_function
 from ..model.objects import Objects, with_events, with_fewer_patterns
 from ..model.objects import merge as merge_objects
 from ..model.objects import run_violation as object_run_violation
+from ..model.paths import run_violation as paths_run_violation
 from ..model.profile import Profile
+from ..model.sharing import merge as merge_sharing
+from ..model.sharing import run_violation as sharing_run_violation
 from ..model.why import merge as merge_why
 from ..model.why import run_violation as why_run_violation
 from ..reading.columns import path_beside
@@ -25,12 +28,22 @@ from ..reading.contexts import PREFIX as CONTEXTS
 from ..reading.contexts import read_contexts
 from ..reading.objects import PREFIX as OBJECTS
 from ..reading.objects import read_parts as read_object_parts
+from ..reading.paths import PREFIX as PATHS
+from ..reading.paths import read_parts as read_path_parts
+from ..reading.sharing import PREFIX as SHARING
+from ..reading.sharing import read_sharing
 from ..reading.why import PREFIX as WHY
 from ..reading.why import read_parts as read_why_parts
 from .contexts_file import contexts_text
 from .file_head import MergedHead
-from .objects_file import group_key, objects_text, order_of_groups
+from .objects_file import GroupKey, group_key, objects_text, order_of_groups
 from .packed_patterns import with_packed_patterns
+from .paths_file import paths_text
+from .paths_sum import RankPaths, paths_of_file
+from .paths_sum import added as paths_added
+from .sharing_file import sharing_text
+from .sharing_sum import RankSharing, sharing_of_part
+from .sharing_sum import added as sharing_added
 from .why_columns import unpacked
 from .why_file import why_text
 from .why_sum import RankWhy, added, fit_to_write, why_of_part
@@ -41,6 +54,8 @@ MOST_PATTERNS = 1 << 19
 MOST_REUSES = 1 << 16
 MOST_INCLUSIVE = 1 << 19
 MOST_ORDERS = 1 << 16
+MOST_LINES = 1 << 16
+MOST_ACCESSES = 1 << 18
 
 
 class Beside(Protocol):
@@ -143,10 +158,8 @@ class _Causes:
         return added(things, MOST_REUSES)
 
     def text(self, thing: RankWhy, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
-        objects: Objects | None = others.get(_Objects.what)
-        groups = [] if objects is None else [group_key(objects.groups[place]) for place in order_of_groups(objects)]
         fit = fit_to_write(unpacked(thing.packed), MOST_INCLUSIVE, MOST_ORDERS)
-        return why_text(fit, thing.groups, head, {key: number for number, key in enumerate(groups, 1)})
+        return why_text(fit, thing.groups, head, _group_numbers(others))
 
 
 def _renamed_sites(objects: Objects, renaming: Renaming) -> Objects:
@@ -158,7 +171,57 @@ def _renamed_sites(objects: Objects, renaming: Renaming) -> Objects:
     ))
 
 
-MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(), _Objects(), _Causes())
+class _Sharing:
+    what = "shared lines"
+    prefix = SHARING
+
+    def read(
+        self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
+    ) -> list[RankSharing]:
+        parts = _of_this_run(read_sharing, sharing_run_violation, path, self.prefix, profile)
+        if renaming.files or renaming.functions:
+            parts = [merge_sharing([part], lambda one: rename_function(one, renaming)) for part in parts]
+        objects: list[Objects] = others.get(_Objects.what, [])
+        return [sharing_of_part(part, one) for part, one in zip_longest(parts, objects[: len(parts)])]
+
+    def of_rank(self, parts: Sequence[RankSharing]) -> RankSharing:
+        return self.joined(parts)
+
+    def joined(self, things: Sequence[RankSharing]) -> RankSharing:
+        return sharing_added(things, MOST_LINES, MOST_ACCESSES)
+
+    def text(self, thing: RankSharing, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
+        return sharing_text(thing, head, _group_numbers(others))
+
+
+class _Paths:
+    what = "paths"
+    prefix = PATHS
+
+    def read(
+        self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
+    ) -> list[RankPaths]:
+        parts = _of_this_run(read_path_parts, paths_run_violation, path, self.prefix, profile)
+        return [paths_of_file(parts, profile, lambda one: rename_function(one, renaming))]
+
+    def of_rank(self, parts: Sequence[RankPaths]) -> RankPaths:
+        return self.joined(parts)
+
+    def joined(self, things: Sequence[RankPaths]) -> RankPaths:
+        return paths_added(things)
+
+    def text(self, thing: RankPaths, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
+        return paths_text(thing.paths, head)
+
+
+MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(), _Objects(), _Causes(), _Sharing(), _Paths())
+
+
+def _group_numbers(others: Mapping[str, Any]) -> dict[GroupKey, int]:
+    """The numbers that groups have in the merged file of data objects."""
+    objects: Objects | None = others.get(_Objects.what)
+    groups = [] if objects is None else [objects.groups[place] for place in order_of_groups(objects)]
+    return {group_key(group): number for number, group in enumerate(groups, 1)}
 
 
 def _of_this_run(

@@ -24,10 +24,15 @@ class RankWhy(NamedTuple):
 
 def why_of_part(why: Why, objects: Objects | None) -> RankWhy:
     """objects: those of the same part of the same run."""
+    return RankWhy(packed(_of_no_run(why)), keys_of_groups(objects), _lacks_callees(why))
+
+
+def keys_of_groups(objects: Objects | None) -> tuple[GroupKey, ...]:
+    """What the numbers of groups mean in the files beside one with these, from 1."""
     groups = () if objects is None else objects.groups
     if objects is not None and objects.numbers:  # some had the same names after they were changed
         groups = tuple(groups[number] for number in objects.numbers[0])
-    return RankWhy(packed(_of_no_run(why)), tuple(map(group_key, groups)), _lacks_callees(why))
+    return tuple(map(group_key, groups))
 
 
 def added(things: Sequence[RankWhy], most_reuses: int) -> RankWhy:

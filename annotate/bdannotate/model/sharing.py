@@ -64,13 +64,18 @@ class SharedLine:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The contents of a sharing file. rest: transfers of lines that are not in `lines`."""
+    """The contents of a sharing file. others: accesses to the lines that are not in `lines`."""
 
     parts: tuple[Part, ...]
     line: int  # bytes
     cores: int
     lines: tuple[SharedLine, ...]
-    rest: int
+    others: tuple[SharedAccess, ...]
+
+    @property
+    def rest(self) -> int:
+        """Transfers of lines that are not in `lines`."""
+        return sum(access.transfers for access in self.others)
 
     @property
     def transfers(self) -> int:
@@ -89,7 +94,8 @@ def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sha
         for number, one in enumerate(found) for line in one.lines
     ]
     parts = tuple(part for one in found for part in one.parts)
-    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), sum(one.rest for one in found))
+    others = tuple(renamed(access) for one in found for access in one.others)
+    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), others)
 
 
 def run_violation(found: Sequence[Sharing], profile: Profile) -> str | None:

@@ -46,14 +46,13 @@ class _Reader(SectionReader[Sharing]):
         for name in _SECTIONS:
             if name not in found:
                 raise FormatProblem(f"'{name}:' is missing")
-        lines, rest = _lines(found, places)
-        return Sharing((headers.part(self._source, ()),), line, cores, lines, rest)
+        return Sharing((headers.part(self._source, ()),), line, cores, *_lines(found, places))
 
 
 def _lines(
     found: Mapping[str, Table], places: Sequence[Instruction | None]
-) -> tuple[tuple[SharedLine, ...], int]:
-    """And the transfers of all others."""
+) -> tuple[tuple[SharedLine, ...], tuple[SharedAccess, ...]]:
+    """And what was done to all others."""
     number_of_lines = found["lines"].number
     uses: dict[int, list[CoreUse]] = {}
     accesses: dict[int, list[SharedAccess]] = {}
@@ -70,7 +69,7 @@ def _lines(
         SharedLine(0, address, group, tuple(uses.get(number, ())), tuple(accesses.get(number, ())))
         for number, (address, group) in enumerate(found["lines"].rows, 1)
     )
-    return lines, sum(access.transfers for access in accesses.get(0, ()))
+    return lines, tuple(accesses.get(0, ()))
 
 
 def _check(number: int, limit: int, what: str) -> None:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes which lines cores take from each other as docs/format.md describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from .column_writer import section
+from .file_head import MergedHead, NameLists, run_lines
+from .objects_file import GroupKey
+from .sharing_sum import RankSharing
+
+_USES = "line core read written unknown false true migrating"
+_ACCESSES = "line core place bytes reads writes lost invalidated atomics"
+
+
+def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey, int]) -> Iterator[bytes]:
+    """groups: those in the file of data objects beside it. The same bytes for the same sums, whatever their order."""
+    places = sorted(found.places)
+    names = NameLists({place.function: 0 for place in places}, {place.file for place in places})
+    text = [
+        "sharing: 1\n", *run_lines(head), f"line: {found.line}\ncores: {found.cores}\n", names.text(),
+        f"places: {len(places)}\n",
+    ]
+    text += (
+        f"{names.functions[place.function]} {names.files[place.file]} {place.line} {place.address}\n"
+        for place in places
+    )
+    yield "".join(text).encode("utf-8", "surrogateescape")
+    place_number = {place: number for number, place in enumerate(places, 1)}
+    new_place = [0, *(place_number[place] for place in found.places)]
+    keys = [
+        (address, groups.get(found.groups[group - 1], 0) if group else 0, found.groups[group - 1:group])
+        for address, group in zip(*found.lines)
+    ]
+    order = sorted(range(len(keys)), key=lambda number: keys[number])
+    new_line = {0: 0, **{old + 1: number for number, old in enumerate(order, 1)}}
+    yield from section("lines", "address group", (keys[number][:2] for number in order))
+    yield from section("cores", _USES, sorted((new_line[line], *more) for line, *more in zip(*found.uses)))
+    yield from section("accesses", _ACCESSES, sorted(
+        (new_line[line], core, new_place[place], *counts) for line, core, place, *counts in zip(*found.accesses)
+    ))

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines that threads take from each other, in several ranks together: as columns, which take a tenth of the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import add
+from typing import NamedTuple
+
+from ..model.errors import UserError
+from ..model.narrow import narrow
+from ..model.objects import Objects
+from ..model.profile import Row
+from ..model.sharing import Sharing
+from ..model.why import Instruction
+from .objects_file import GroupKey
+from .why_sum import keys_of_groups
+
+_Columns = tuple[Sequence[int], ...]
+_BYTES = 2  # the first columns of what a core uses are bytes; so is the first one of accesses
+
+
+class RankSharing(NamedTuple):
+    """Numbers of groups, places and lines begin with 1. run: of a file of a thread, its process and part; lines:
+    addresses and groups; uses: by line and core; accesses: by line, core and place, where line 0 is all others."""
+
+    source: str
+    run: tuple[str, str] | None
+    line: int
+    cores: int
+    groups: tuple[GroupKey, ...]
+    places: tuple[Instruction, ...]
+    lines: _Columns
+    uses: _Columns
+    accesses: _Columns
+
+
+def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
+    """objects: those of the same part of the same run."""
+    groups = keys_of_groups(objects)
+    part = sharing.parts[0]
+    places: dict[Instruction | None, int] = {None: 0}
+    accesses = [
+        (number, access.core, places.setdefault(access.place, len(places)), *access[2:])
+        for number, here in enumerate((sharing.others, *(line.accesses for line in sharing.lines)))
+        for access in here
+    ]
+    return RankSharing(
+        part.source, (part.pid, part.part) if part.thread else None, sharing.line, sharing.cores, groups,
+        tuple(place for place in places if place is not None),
+        _columns(
+            (line.address, line.group if line.group <= len(groups) else 0) for line in sharing.lines
+        ),
+        _columns((number, *use) for number, line in enumerate(sharing.lines, 1) for use in line.uses),
+        _columns(accesses),
+    )
+
+
+def added(things: Sequence[RankSharing], most_lines: int, most_accesses: int) -> RankSharing:
+    """Lines at the same address that belong to the same data are one. Of more lines and rows than these, those with
+    the fewest transfers are among all others."""
+    found = _Sum()
+    for thing in things:
+        if thing.line != things[0].line:
+            raise UserError(f"{thing.source} has lines of {thing.line} bytes, but {things[0].source} of {things[0].line}")
+        found.add(thing)
+    found.cut(most_lines, most_accesses)
+    return found.whole(things[0], max(thing.cores for thing in things))
+
+
+class _Sum:
+    """Counts by line, core, and place."""
+
+    def __init__(self) -> None:
+        self._groups: dict[GroupKey, int] = {}
+        self._places: dict[Instruction, int] = {}
+        self._lines: dict[Row, int] = {(0, 0): 0}
+        self._uses: dict[Row, Row] = {}
+        # Of files of threads: bytes and kinds in each are those of all threads of the run.
+        self._of_runs: dict[tuple[tuple[str, str], Row], Row] = {}
+        self._accesses: dict[Row, Row] = {}
+
+    def add(self, thing: RankSharing) -> None:
+        groups = [0, *(self._groups.setdefault(key, len(self._groups) + 1) for key in thing.groups)]
+        places = [0, *(self._places.setdefault(place, len(self._places) + 1) for place in thing.places)]
+        lines = [0]
+        for address, group in zip(*thing.lines):
+            lines.append(self._lines.setdefault((address, groups[group]), len(self._lines)))
+        for line, core, *counts in zip(*thing.uses):
+            key = lines[line], core
+            if thing.run is None:
+                _add(self._uses, key, tuple(counts), _BYTES)
+            else:
+                known = self._of_runs.get((thing.run, key), (0,) * len(counts))
+                of_bytes = [one | more for one, more in zip(known[:_BYTES], counts)]
+                kinds = [max(one, more) for one, more in zip(known[_BYTES:], counts[_BYTES:])]
+                self._of_runs[thing.run, key] = (*of_bytes, *kinds)
+        for line, core, place, *counts in zip(*thing.accesses):
+            _add(self._accesses, (lines[line], core, places[place]), tuple(counts), 1)
+
+    def cut(self, most_lines: int, most_accesses: int) -> None:
+        for (_, key), counts in self._of_runs.items():
+            _add(self._uses, key, counts, _BYTES)
+        self._of_runs.clear()
+        if len(self._lines) - 1 <= most_lines and len(self._accesses) <= most_accesses:
+            return
+        transfers: dict[int, int] = dict.fromkeys(self._lines.values(), 0)
+        rows: dict[int, int] = dict.fromkeys(self._lines.values(), 0)
+        for (line, _, _), (_, reads, writes, *_) in self._accesses.items():
+            transfers[line] += reads + writes
+            rows[line] += 1
+        ranked = sorted((line for line in self._lines.values() if line), key=lambda line: (-transfers[line], line))
+        kept: set[int] = set()
+        left = most_accesses // 2  # the other half is for what is not kept
+        for line in ranked[:most_lines]:
+            left -= rows[line]
+            if left < 0:
+                break
+            kept.add(line)
+        self._keep(kept, most_accesses // 2)
+
+    def _keep(self, kept: set[int], most_others: int) -> None:
+        others: dict[Row, Row] = {}
+        accesses: dict[Row, Row] = {}
+        for (line, core, place), counts in self._accesses.items():
+            if line in kept:
+                accesses[line, core, place] = counts
+            else:
+                _add(others, (0, core, place), (0, *counts[1:]), 1)
+        if len(others) > most_others:
+            places, others = others, {}
+            for (line, core, _), counts in places.items():
+                _add(others, (line, core, 0), counts, 1)
+        self._accesses = {**others, **accesses}
+        self._uses = {key: counts for key, counts in self._uses.items() if key[0] in kept}
+        self._lines = {key: line for key, line in self._lines.items() if line in kept or not line}
+
+    def whole(self, first: RankSharing, cores: int) -> RankSharing:
+        number = {line: at for at, line in enumerate(self._lines.values())}
+        return RankSharing(
+            first.source, None, first.line, cores, tuple(self._groups), tuple(self._places),
+            _columns([*self._lines][1:]),
+            _columns((number[line], core, *counts) for (line, core), counts in self._uses.items()),
+            _columns((number[line], *key, *counts) for (line, *key), counts in self._accesses.items()),
+        )
+
+
+def _add(known: dict[Row, Row], key: Row, counts: Row, bytes_first: int) -> None:
+    """bytes_first: so many numbers are of bytes, bit i for byte i."""
+    before = known.get(key)
+    if before is not None:
+        of_bytes = (one | more for one, more in zip(before[:bytes_first], counts))
+        counts = (*of_bytes, *map(add, before[bytes_first:], counts[bytes_first:]))
+    known[key] = counts
+
+
+def _columns(rows: Iterable[Sequence[int]]) -> _Columns:
+    try:
+        return tuple(map(narrow, zip(*rows)))
+    except OverflowError:
+        raise UserError("sums of what cores do to lines are of 64 bits and more") from None
