@@ -362,15 +362,16 @@ def test_what_is_not_merged_is_noted(tmp_path, capsys, names, sentence):
     assert notes_of(capsys)[1:] == sentence.format(tmp_path).splitlines()
 
 
-def test_single_instructions_are_not_merged(tmp_path, capsys):
+def test_single_instructions_are_merged_if_all_have_them(tmp_path, capsys):
     paths = [write(tmp_path / f"out.{rank}", rank) for rank in range(2)]
     text = "version: 1\npid: 3\npart: 1\ndesc: Rank: 2\npositions: instr line\nevents: Ir\nfn=f\n0x1 1 2\ntotals: 2\n"
     Path(paths[0]).write_text(text.replace("Rank: 2", "Rank: 0"))
     Path(paths[1]).write_text(text.replace("Rank: 2", "Rank: 1"))
     merged(tmp_path, paths)
-    assert notes_of(capsys) == [
-        "single instructions but the hot ones are not merged: report on single ranks for these"
-    ]
+    assert notes_of(capsys) == []
+    Path(paths[1]).write_text(text.replace("Rank: 2", "Rank: 1").replace("instr ", "").replace("0x1 ", ""))
+    merged(tmp_path, paths)
+    assert notes_of(capsys) == [f"single instructions are not merged, as {paths[1]} has none"]
 
 
 SAMPLE = (

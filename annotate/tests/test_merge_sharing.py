@@ -56,7 +56,9 @@ class Rank:
         sections = [
             (LINES, [(address, group[data]) for address, data in self.lines()]),
             (CORES, sorted((line[one], core, *counts) for (one, core), counts in self.uses.items())),
-            (ACCESSES, sorted((line[one], core, place[at], *counts) for (one, core, at), counts in self.accesses.items())),
+            (ACCESSES, sorted(
+                (line[one], core, place[at], *counts) for (one, core, at), counts in self.accesses.items()
+            )),
         ]
         return sharing_file(lines_of_head, [PLACES[number] for number in self.places], sections)
 
@@ -96,7 +98,9 @@ def write_rank(folder, name, lines_of_head, sharing, groups=None):
 def write_ranks(folder, seeds, with_objects=True):
     ranks = [Rank(seed) for seed in seeds]
     return [
-        write_rank(folder, f"out.{number}", about(number), rank.file(about(number)), rank.groups if with_objects else None)
+        write_rank(
+            folder, f"out.{number}", about(number), rank.file(about(number)), rank.groups if with_objects else None
+        )
         for number, rank in enumerate(ranks)
     ], ranks
 
@@ -153,7 +157,8 @@ def test_two_small_files(tmp_path, capsys):
     places = [(2, "/src/prog.c", 23, 200)]
     sections = [
         [(LINES, [(0x1000, 0)]), (CORES, [(1, 1, LOW, LOW, 1, 500, 0, 0), (1, 2, HIGH, HIGH, 0, 499, 0, 0)]),
-         (ACCESSES, [(0, 0, 0, 0, 5, 2, 1, 3, 0), (1, 1, 1, LOW, 400, 100, 500, 500, 0), (1, 2, 1, HIGH, 500, 0, 500, 499, 0)])],
+         (ACCESSES, [(0, 0, 0, 0, 5, 2, 1, 3, 0), (1, 1, 1, LOW, 400, 100, 500, 500, 0),
+                     (1, 2, 1, HIGH, 500, 0, 500, 499, 0)])],
         [(LINES, [(0x2000, 0), (0x1000, 0)]), (CORES, [(1, 3, 1, 1, 0, 0, 4, 0), (2, 1, LOW, LOW, 0, 3, 0, 0)]),
          (ACCESSES, [(1, 3, 1, 1, 4, 0, 4, 4, 4), (2, 1, 1, LOW, 2, 4, 6, 6, 0)])],
     ]

@@ -21,8 +21,9 @@ from ..reading.heads import read_head
 from ..reading.load import load, sum_of, with_costs
 from ..reading.parser import Detail
 from .beside import MERGED_BESIDE, Beside
+from .code_tally import CodeTally
 from .faults import copied_part, copies, of_other_caches
-from .members import Member, Source, members_of, ordered, shares, source_of
+from .members import INSTRUCTIONS, MORE, Member, Source, members_of, ordered, shares, source_of
 from .processes import AllKnow, Processes
 from .rank_blocks import RankBlocks
 from .rank_tally import RankTally
@@ -37,11 +38,12 @@ _FOLLOWED_BY = (("SpLossD1", "SpLoss1"), ("D1m", "L1m"), ("DLm", "LLm"), ("CEst"
 
 class Merged:
     """What process 0 has in the end. beside: what all ranks have beside their profiles, by kind; left_out: how many
-    files; lacking: of what only some files have beside them, one that has not."""
+    files; lacking: of what only some files have, in them or beside them, which one has not, as the end of a sentence;
+    code: single instructions, if all have them."""
 
     def __init__(
         self, tally: RankTally, beside: Sequence[tuple[Beside, Any]], members: Sequence[Member], totals: Sequence[Row],
-        strip: Strip, left_out: int, lacking: Mapping[str, str],
+        strip: Strip, left_out: int, lacking: Mapping[str, str], code: CodeTally | None,
     ) -> None:
         self.tally = tally
         self.beside = beside
@@ -50,6 +52,7 @@ class Merged:
         self.strip = strip
         self.left_out = left_out
         self.lacking = lacking
+        self.code = code
 
 
 def merged(
@@ -74,7 +77,8 @@ def merged(
     if kinds:
         beside = [path for kind in kinds for source in sources if (path := path_beside(source.path, kind.prefix))]
         processes.fail_if(fault([*paths, *beside], kinds) if processes.number == 0 else "")
-    share = _Share(RankTally(sources[0].head), kinds, len(members), renaming, skips)
+    has_code = all(INSTRUCTIONS in source.more for source in sources)
+    share = _Share(RankTally(sources[0].head), kinds, len(members), renaming, skips, has_code)
     processes.fail_if(_read(share, processes, members))
     read = processes.all_of((share.members, share.totals, share.left_out))
     if processes.number == 0:
@@ -96,17 +100,17 @@ def merged(
         share.tally, [(kind, blocks.whole) for kind, blocks in share.beside], known,
         [row for one in read for row in one[1]], strip,
         len(left_out) + sum(len(member.paths) for member in members) - sum(len(member.paths) for member in known),
-        lacking,
+        lacking, share.code,
     )
 
 
 def _lacking(sources: Sequence[Source]) -> dict[str, str]:
-    """Of what only some files have beside them, the first one that has not."""
+    """Of what only some files have, the first one that has not, as the end of a sentence."""
     found: dict[str, str] = {}
-    for kind in MERGED_BESIDE:
-        without = [source.path for source in sources if kind.what not in source.more]
+    for what in MORE:
+        without = [source.path for source in sources if what not in source.more]
         if without and len(without) < len(sources):
-            found[kind.what] = without[0]
+            found[what] = f"{without[0]} has none{'' if what == INSTRUCTIONS else ' beside it'}"
     return found
 
 
@@ -152,9 +156,10 @@ class _Share:
     """What one process has read. members: how many there are in all."""
 
     def __init__(
-        self, tally: RankTally, kinds: Sequence[Beside], members: int, renaming: Renaming, skips: bool
+        self, tally: RankTally, kinds: Sequence[Beside], members: int, renaming: Renaming, skips: bool, has_code: bool
     ) -> None:
         self.tally = tally
+        self.code = CodeTally() if has_code else None
         self.beside: list[tuple[Beside, RankBlocks[Any]]] = [
             (kind, RankBlocks(members, kind.joined)) for kind in kinds
         ]
@@ -165,6 +170,7 @@ class _Share:
         self.followed_by = tuple(dict.fromkeys(name for name in names if name)) or tally.head.events[:1]
         self._renaming = renaming
         self._skips = skips
+        self._detail = Detail.INSTRUCTIONS if has_code else Detail.LINES
         self._spool = _Spool([tally.counts.index(name) for name in self.followed_by])
 
     def read(self, number: int, member: Member) -> None:
@@ -173,7 +179,7 @@ class _Share:
 
         def profiles() -> Iterator[Profile]:
             for path in with_costs(member.paths):
-                profile = load(path, Detail.LINES, self._renaming, "apart")
+                profile = load(path, self._detail, self._renaming, "apart")
                 here: dict[str, list[Any]] = {}
                 for kind, _ in self.beside:
                     here[kind.what] = kind.read(path, profile, self._renaming, here)
@@ -201,6 +207,8 @@ class _Share:
 
     def _add(self, profile: Profile) -> None:
         costs = self.tally.add(profile, len(self.members))
+        if self.code is not None:
+            self.code.add(profile)
         self.totals.append(profile.totals())
         self._spool.add(costs)
 
@@ -274,6 +282,8 @@ class _Spool:
 def _join(processes: Processes, share: _Share) -> None:
     """A tree: each process takes what the ranks behind its own have, until the first has all."""
     takers: list[_Joined] = [share.tally, *(blocks for _, blocks in share.beside)]
+    if share.code is not None:
+        takers.append(share.code)
     step = 1
     while step < processes.size:
         if processes.number % (2 * step):

@@ -20,9 +20,9 @@ _BESIDE = (
     ("context trees", "contexts."), ("data objects", "objects."), ("causes", "why."), ("shared lines", "sharing."),
     ("paths", "paths."),
 )
-_INSTRUCTIONS = "single instructions but the hot ones"
+INSTRUCTIONS = "single instructions"
 # What profiles may have besides costs by function, line and call, in the order of sentences.
-MORE = (_INSTRUCTIONS, *(what for what, _ in _BESIDE))
+MORE = (INSTRUCTIONS, *(what for what, _ in _BESIDE))
 _DIGITS = re.compile(r"(\d+)")
 _MOST_DIGITS = 9
 
@@ -56,15 +56,13 @@ class Source(NamedTuple):
 
 class Member(NamedTuple):
     """A rank: its number if the profile has one; the node that it ran on, or nothing; its files, of which the first
-    names it if it has no number; the programs that it ran, by name; what any of these files and those beside them
-    have, of MORE; and what was sampled, if anything was."""
+    names it if it has no number; the programs that it ran, by name; and what was sampled, if anything was."""
 
     rank: int | None
     host: str
     paths: tuple[str, ...]
     size: int
     programs: tuple[str, ...]
-    more: frozenset[str]
     sample: str
 
     @property
@@ -89,7 +87,7 @@ def source_of(path: str, found: FileHead) -> Source:
 
 def _more(path: str, positions: Sequence[str]) -> tuple[str, ...]:
     beside = tuple(what for what, prefix in _BESIDE if path_beside(path, prefix))
-    return ((_INSTRUCTIONS,) if "instr" in positions else ()) + beside
+    return ((INSTRUCTIONS,) if "instr" in positions else ()) + beside
 
 
 def ordered(sources: Sequence[Source]) -> list[Source]:
@@ -109,7 +107,6 @@ def members_of(sources: Sequence[Source]) -> list[Member]:
         Member(
             here[0].rank, here[0].host, tuple(source.path for source in here), sum(source.size for source in here),
             tuple(sorted({_program(source.head.command) for source in here})),
-            frozenset(what for source in here for what in source.more),
             next(filter(None, map(_sample, here)), ""),
         ) for here in members
     ]

@@ -9,6 +9,8 @@ from bdcommon import __version__
 
 from ..exports.callgrind import FunctionWriter, all_functions
 from ..model.profile import Call, Function, Instruction, Intervals, Place, Profile, Row
+from .code_lines import code_functions
+from .code_tally import CodeTally
 from .file_head import event_lines
 from .rank_tally import RankTally
 
@@ -29,16 +31,19 @@ def merged_profile(tally: RankTally) -> Profile:
     )
 
 
-def profile_text(profile: Profile, command: str, descriptions: tuple[tuple[str, str], ...]) -> Iterator[str]:
+def profile_text(
+    profile: Profile, command: str, descriptions: tuple[tuple[str, str], ...], code: CodeTally | None = None
+) -> Iterator[str]:
+    """code: single instructions, where all ranks have them."""
     writer = FunctionWriter(_without_last_zeros)
     totals = " ".join(map(str, profile.totals()))
     yield f"# callgrind format\nversion: 1\ncreator: bd_annotate-{__version__}\ncmd: {command}\npart: 1\n\n"
     for name, text in descriptions:
         yield f"desc: {name}: {text}\n"
-    yield "\npositions: line\n"
+    yield f"\npositions: {'line' if code is None else 'instr line'}\n"
     yield event_lines(profile.events, profile.titles, profile.formulas)
     yield f"summary: {totals}\n"
-    yield from all_functions(writer, profile)
+    yield from all_functions(writer, profile) if code is None else code_functions(writer, profile, code)
     yield from _origins(writer, profile)
     yield from _hot_code(writer, profile)
     if profile.intervals is not None:

@@ -62,7 +62,9 @@ def added(things: Sequence[RankSharing], most_lines: int, most_accesses: int) ->
     found = _Sum()
     for thing in things:
         if thing.line != things[0].line:
-            raise UserError(f"{thing.source} has lines of {thing.line} bytes, but {things[0].source} of {things[0].line}")
+            raise UserError(
+                f"{thing.source} has lines of {thing.line} bytes, but {things[0].source} of {things[0].line}"
+            )
         found.add(thing)
     found.cut(most_lines, most_accesses)
     return found.whole(things[0], max(thing.cores for thing in things))

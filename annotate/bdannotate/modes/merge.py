@@ -13,7 +13,7 @@ from ..merging.beside import Beside, written_beside
 from ..merging.faults import fault_of_names, fault_of_outputs
 from ..merging.file_head import MergedHead
 from ..merging.job import Merged, merged
-from ..merging.members import MORE, Member
+from ..merging.members import Member
 from ..merging.merged_profile import merged_profile, profile_text
 from ..merging.processes import AllKnow, Processes, with_processes
 from ..merging.ranks_file import ranks_text
@@ -82,7 +82,7 @@ def _write(output: str, found: Merged) -> None:
     things = {kind.what: thing for kind, thing in found.beside}
     for kind, thing in found.beside:
         write_file(written_beside(output, kind.prefix), kind.text(thing, head, things))
-    write_file(output, profile_text(profile, command, descriptions))
+    write_file(output, profile_text(profile, command, descriptions, found.code))
     hosts = {member.host for member in members if member.host}
     where = f" of {counted(len(hosts), 'host')}" if hosts else ""
     files = counted(sum(len(member.paths) for member in members), "file")
@@ -91,15 +91,8 @@ def _write(output: str, found: Merged) -> None:
     for text in (_programs(members), missing_ranks([member.rank for member in members if member.rank is not None])):
         if text:
             _note(text)
-    for what, path in found.lacking.items():
-        _note(f"{what} are not merged, as {path} has none beside it")
-    done = {*found.lacking, *(kind.what for kind, _ in found.beside)}
-    *others, last = [
-        what for what in MORE if what not in done and any(what in member.more for member in members)
-    ] or [""]
-    if last:
-        all_others = f"{', '.join(others)} and {last}" if others else last
-        _note(f"{all_others} are not merged: report on single ranks for these")
+    for what, why in found.lacking.items():
+        _note(f"{what} are not merged, as {why}")
 
 
 def _programs(members: Sequence[Member]) -> str:
