@@ -132,7 +132,7 @@ class _Columns:
             return bytes([8, 1]) + bytes(_HEAD - 2) + _by_bytes(floats), ()
         if form in (Form.STEPS, Form.RANKS) and values.itemsize < 8:
             return _differences(values, form), ()
-        if sums is not None and name in self._exact and all(map(eq, sums, values)):
+        if self._rows and sums is not None and name in self._exact and all(map(eq, sums, values)):
             return bytes([values.itemsize, 0, Form.GROUPED]) + bytes(_HEAD - 3), ()
         if self._rows >= _FEW and name in self._exact:
             weights = sum_for(name, self._exact)
