@@ -34,7 +34,7 @@ from .page_ranges import member_tables
 from .page_ranks import ranks_for_page
 from .page_sharing import sharing_for_page
 from .page_tables import (
-    arcs_table, code_table, cycles_table, function_widths, functions_table, line_widths, lines_table,
+    arcs_table, cycles_table, function_widths, functions_table, line_widths, lines_table,
     members_table, sites_table,
 )
 from .page_tree import tree_table
@@ -56,8 +56,9 @@ class PageData:
 
 
 def page_data(
-    subject: Subject, include: Sequence[str], with_sources: bool, generator: str
+    subject: Subject, numbers: Numbers, include: Sequence[str], with_sources: bool, generator: str
 ) -> PageData:
+    """numbers: those by which what has been packed refers to functions and files."""
     costed = subject.costed or subject.report
     found = verdict(costed.profile, costed.metrics, costed.totals)
     # Contexts, instructions, frames and data have the events that were counted.
@@ -66,10 +67,8 @@ def page_data(
         selection = page_selection(subject.report, found)
         subject = replace(subject, report=replace(subject.report, selection=selection))
     report = subject.report
-    numbers = Numbers(subject.functions)
     tree = None if subject.tree is None else subject.tree.paths
     tables: dict[str, PackedTable] = {}
-    code, code_texts = code_table(counted, numbers)
     inlined: list[str] = []
     within: list[int] | None = None
     frames_found = frames_table(counted.structures, counted, numbers) if subject.structures else None
@@ -83,8 +82,8 @@ def page_data(
     tables["lines"] = packed(lines_table(subject, numbers))
     tables["sites"] = packed(sites)
     tables["cycles"] = packed(cycles_table(subject))
-    if code.rows:
-        tables["code"] = code
+    if subject.code is not None and subject.code.table.rows:
+        tables["code"] = subject.code.table
     if subject.members:
         tables["members"] = packed(members_table(subject, numbers))
     if frames_found is not None:
@@ -157,7 +156,7 @@ def page_data(
             for name, table in tables.items()
         },
         "inlined": inlined,
-        "codeTexts": [text(line) for line in code_texts],
+        "codeTexts": [text(line) for line in subject.code.texts] if subject.code else [],
         "frames": frames,
         "places": places,
         "data": objects,

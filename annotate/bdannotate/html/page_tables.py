@@ -16,8 +16,8 @@ from ..model.narrow import Growing
 from ..model.profile import Call, Function, Instruction, Intervals, Place, Profile, Row
 from . import schema
 from .numbers import Numbers
-from .subject import Side, Subject
-from .tables import Form, PackedTable, Table, packed
+from .subject import PageCode, Side, Subject
+from .tables import Form, Table, packed
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -150,10 +150,10 @@ def sites_table(subject: Subject, numbers: Numbers) -> Table:
     return Table(len(keys), columns)
 
 
-def code_table(subject: Subject, numbers: Numbers) -> tuple[PackedTable, list[str]]:
-    """Instructions, of the first side, and their texts as far as they could be disassembled; by function and
-    address. They are most of what a large page has but for its tree: a function's are in the columns before the next
-    one's are looked at."""
+def page_code(subject: Subject, numbers: Numbers) -> PageCode:
+    """Instructions of the first side, by function and address, and their texts as far as they could be disassembled.
+    They are most of what a large page has but for its tree: they are packed before all else is read, and a function's
+    are in the columns before the next one's are looked at."""
     side = subject.sides[0]
     instructions = side.profile.instructions
     texts = _disassembled(subject, instructions)
@@ -185,7 +185,7 @@ def code_table(subject: Subject, numbers: Numbers) -> tuple[PackedTable, list[st
     take()
     columns = {name: column.values for name, column in found.items()}
     table = Table(len(columns["line"]), columns, forms={"address": Form.STEPS, "function": Form.STEPS})
-    return packed(table), list(known)
+    return PageCode(packed(table), list(known))
 
 
 def members_table(subject: Subject, numbers: Numbers) -> Table:

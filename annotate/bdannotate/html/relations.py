@@ -15,7 +15,7 @@ _CACHES = (
 
 def _orders() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {
-        "Ir": ("calls", "frame"), "Dr": ("Ir", "frame"), "Dw": ("Ir", "frame"),
+        "Dr": ("Ir", "frame"), "Dw": ("Ir", "frame"),
         "TEst": ("Ir",), "TLeast": ("Ir",), "TMost": ("Ir",),
     }
     for *_, both, data in _CACHES:

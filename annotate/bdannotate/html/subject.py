@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..analyses.code.report import Report, make_report, make_selection
@@ -21,6 +21,7 @@ from .members import in_order
 from .page_objects import PageObjects
 from .page_tree import PageTree, page_tree
 from .page_why import PageWhy
+from .tables import PackedTable
 
 
 # Hints are given of places with so many percent of the loss.
@@ -37,6 +38,14 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class PageCode:
+    """Instructions, and the texts that they refer to."""
+
+    table: PackedTable
+    texts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """sides are (after,) or (after, before): what stands first is what is reported on. All have
     the same functions and cycles. members are the single profiles of a sum, if there are many."""
@@ -46,6 +55,7 @@ class Subject:
     members: tuple[Profile, ...]
     tree: PageTree | None  # with a second set of cost columns where two are compared
     matched: int
+    code: PageCode | None = None  # if it has instructions
     objects: PageObjects | None = None  # data objects
     why: PageWhy | None = None  # of what is reported on
     # What is reported on with what misses cost, where that is known, and with the lines of what was inlined: the
@@ -62,11 +72,7 @@ class Subject:
         return list(self.sides[0].graph.functions)
 
 
-def of_sum(
-    profiles: Sequence[Profile], trees: Sequence[ContextTree | None],
-    objects_of: Callable[[Profile], PageObjects | None],
-) -> Subject:
-    """objects_of has the data objects beside all of the profiles, given their sum."""
+def of_sum(profiles: Sequence[Profile], trees: Sequence[ContextTree | None]) -> Subject:
     total = profiles[0]
     for profile in profiles[1:]:
         total = add(total, profile)
@@ -75,9 +81,7 @@ def of_sum(
     side = Side("", total, report.graph)
     tree_of = {id(profile): tree for profile, tree in zip(profiles, trees)}
     of_members = tuple(tree for member in members if (tree := tree_of[id(member)]) is not None)
-    return Subject(
-        report, (side,), members, page_tree(merged(trees)), 0, objects_of(total), member_trees=of_members
-    )
+    return Subject(report, (side,), members, page_tree(merged(trees)), 0, member_trees=of_members)
 
 
 def of_two(
@@ -99,7 +103,7 @@ def of_two(
         renamed = merge([old], lambda function: pairs.get(function, function), with_places=False)
         new = merge([new], with_places=False)
         tree = merge([_wide(new, events, first=True), _wide(renamed, events, first=False)])
-    return Subject(_report(after), sides, (), page_tree(tree), len(pairs), objects)
+    return Subject(_report(after), sides, (), page_tree(tree), len(pairs), objects=objects)
 
 
 def with_waits(subject: Subject) -> Subject:

@@ -172,20 +172,26 @@ class _Columns:
         largest = sum(abs(weight) << 8 * self._exact[name].itemsize for name, weight in weights.items())
         if not weights or largest >= _EXACT or max(abs(weight) for weight in weights.values()) > _LARGEST_WEIGHT:
             return None
-        left: Iterable[int] = values
-        for name, weight in weights.items():
-            column = self._exact[name]
+        columns = [values, *(self._exact[name] for name in weights)]
+        # Where all are 0 but for some rows, the others need no look.
+        order = self._order((next(iter(weights)),)) if min(weights.values()) < 0 else None
+        if order is not None:
+            picked = [array(column.typecode, map(column.__getitem__, order)) for column in columns]
+            if all(_nonzero(some) == _nonzero(column) for some, column in zip(picked, columns)):
+                columns = picked
+        left: Iterable[int] = columns[0]
+        for column, weight in zip(columns[1:], weights.values()):
             left = map(sub, left, column if weight == 1 else map(mul, column, repeat(weight)))
         rest = list(left)
         if not any(rest):
-            return zeros(len(rest))
-        if 2 * rest.count(0) < len(rest):
+            return zeros(self._rows)
+        if len(rest) < self._rows or 2 * rest.count(0) < len(rest):
             return None
         return narrow([2 * one if one >= 0 else -2 * one - 1 for one in rest])
 
     def _ordered(self, values: array[int], names: tuple[str, ...]) -> array[int]:
         found = array(values.typecode, map(values.__getitem__, self._order(names)))
-        if self._rows - values.count(0) > len(found) - found.count(0):
+        if _nonzero(values) > _nonzero(found):
             found.extend(compress(values, map(not_, self._exact[names[0]])))
         return found
 
@@ -202,6 +208,10 @@ class _Columns:
         while len(self._orders) > _MOST_ORDERS:
             self._orders.pop(next(iter(self._orders)))
         return known
+
+
+def _nonzero(values: array[int]) -> int:
+    return len(values) - values.count(0)
 
 
 def _counts(values: Sequence[int]) -> array[int] | None:

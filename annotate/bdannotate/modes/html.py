@@ -13,10 +13,13 @@ from ..analyses.beyond import given_back
 from ..analyses.code.report import Report, make_report
 from ..analyses.code.structure import Structure, structures
 from ..analyses.repairs.unshare import with_unshare
+from ..html.numbers import Numbers
 from ..html.page import page
 from ..html.page_data import page_data
 from ..html.page_frames import entries_with_frames
+from ..html.page_tables import page_code
 from ..html.subject import Subject, of_sum, of_two
+from ..memory import give_back
 from ..options import Options
 from ..reading.load import with_costs
 from ..reading.parser import Detail
@@ -44,10 +47,18 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         subject = of_two(*two, (trees[0], trees[1]), objects)
     else:
         # Only the call refers to the trees, so that they are freed when their costs are packed.
-        subject = of_sum(profiles, inputs.trees(paths, profiles), lambda total: objects_of_page(paths, total, inputs))
+        subject = of_sum(profiles, inputs.trees(paths, profiles))
+    numbers = Numbers(subject.functions)
+    give_back()
+    subject = replace(subject, code=page_code(subject, numbers))
+    give_back()
+    if options.mode != "diff":
+        subject = replace(subject, objects=objects_of_page(paths, subject.report.profile, inputs))
+        give_back()
     reported = paths[1:] if options.mode == "diff" else paths
     known = subject.objects.objects if subject.objects else None
     why = why_of_page(reported, subject.report, known, inputs)
+    give_back()
     sharing = sharing_of(reported, subject.report.profile, known, inputs)
     if why is not None and why.repairs is not None and sharing is not None:
         why = replace(why, repairs=with_unshare(why.repairs, sharing))
@@ -60,7 +71,7 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         f"the page shows {event} below 0 as 0; the lists of bd_annotate show the real value"
         for event in given_back(profiles)
     ])
-    data = page_data(subject, options.include, options.sources, f"bd_annotate {__version__}")
+    data = page_data(subject, numbers, options.include, options.sources, f"bd_annotate {__version__}")
     names = [os.path.basename(path) for path in paths]
     title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
     write_file(target, page(data, text(title)))

@@ -47,6 +47,10 @@ class CostLines:
         self._address = positions.index("instr") if "instr" in positions else None
         self._width = width
         self._no_head = (0,) * min(width, _HEAD)
+        self.forget()
+
+    def forget(self) -> None:
+        """What no line that follows needs; `row` goes on as before."""
         self.remembered.clear()
         self._costs.clear()
 

@@ -194,6 +194,7 @@ class _Parser:
         except FormatProblem as problem:
             raise ProfileError(self._source, self._number, str(problem)) from None
         self._body.close()
+        self._cost_lines.forget()
         costs = self._all_costs
         return Profile(
             parts=tuple(self._parts),

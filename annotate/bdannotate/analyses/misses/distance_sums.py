@@ -13,6 +13,7 @@ import enum
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ...model.graph import CallGraph
 from ...model.objects import Objects
@@ -20,6 +21,9 @@ from ...model.profile import Call, Function
 from ...model.separate import FrameCode
 from ...model.why import Why
 from .curve import Histogram
+
+
+_Key = TypeVar("_Key")
 
 
 class Reach(enum.Enum):
@@ -54,14 +58,14 @@ class DistanceSums:
             place = why.places[row.place]
             at = (place.function, place.address) if place else None
             if at in in_frames:
-                self._by_address.setdefault(at, Counter())[row.bucket] += row.misses
+                _counter(self._by_address, at)[row.bucket] += row.misses
             else:
                 function = place.function if place else None
-                self._own.setdefault(function, Counter())[row.bucket] += row.misses
+                _counter(self._own, function)[row.bucket] += row.misses
         self._inclusive: dict[tuple[Function, Function | None], Counter[int]] = {}
         for part in why.inclusive or ():
             key = part.function, part.callee
-            self._inclusive.setdefault(key, Counter())[part.bucket] += part.misses
+            _counter(self._inclusive, key)[part.bucket] += part.misses
 
     @property
     def has_paths(self) -> bool:
@@ -106,7 +110,7 @@ class DistanceSums:
         for row in self._why.data or ():
             here = objects.numbers[row.part] if row.part < len(objects.numbers) else ()
             if 0 < row.group <= len(here):
-                found.setdefault(here[row.group - 1], Counter())[row.bucket] += row.misses
+                _counter(found, here[row.group - 1])[row.bucket] += row.misses
         return found
 
     def _at(self, root: Function, addresses: Iterable[int]) -> Counter[int]:
@@ -159,6 +163,14 @@ class DistanceSums:
             seen.add(function)
             work += self._graph.callees.get(function, {})
         return True
+
+
+def _counter(counters: dict[_Key, Counter[int]], key: _Key) -> Counter[int]:
+    """That of the key, which is made when it is first asked for: there are many rows of few keys."""
+    found = counters.get(key)
+    if found is None:
+        found = counters[key] = Counter()
+    return found
 
 
 def total(parts: Iterable[Histogram]) -> Counter[int]:

@@ -13,8 +13,9 @@ import enum
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import lru_cache
 
+from ...model.kept import kept
 from ...model.machine import Figure, Machine, Order
 from ...model.why import Distance, bucket_start
 
@@ -84,7 +85,7 @@ class Loads:
     steps: int = 0
     step: float = 0.0
 
-    @cached_property
+    @kept
     def near_lines(self) -> float:
         return sum(count for _, count in self.near)
 
@@ -108,8 +109,14 @@ def loads_of(
 ) -> Loads:
     """The lines of these misses; see Loads for the arguments."""
     rows = list(rows)
-    near = tuple((row.bucket, float(row.misses - row.last_level)) for row in rows if row.misses > row.last_level)
+    near = tuple(_near(row.bucket, row.misses - row.last_level) for row in rows if row.misses > row.last_level)
     return Loads(access, near, float(sum(row.last_level for row in rows)), line, walks, blocks)
+
+
+@lru_cache(1 << 14)
+def _near(bucket: int, lines: int) -> tuple[int, float]:
+    """An element of Loads.near. Most counts are small, so that a few are shared by hundreds of thousands of loads."""
+    return bucket, float(lines)
 
 
 class _BucketCosts(dict[int, float]):

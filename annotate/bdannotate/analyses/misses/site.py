@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
+from ...model.kept import kept
 from ...model.why import Cause, Depends, Distance, Instruction, Order, Reuse, bucket_start
 from ...model.work import Estimate
 from .loop_nests import LoopPlace, Loops
@@ -90,16 +90,16 @@ class Site:
         """The file and line in the innermost loop, even if the instruction is from a helper that is called there."""
         return self.in_loop if self.in_loop[1] else self.where
 
-    @cached_property
+    @property
     def inner(self) -> Level | None:
         return self.levels[0] if self.levels else None
 
-    @cached_property
+    @property
     def is_chain(self) -> bool:
         """Whether the site follows a chain whose order is known. Advice on chains depends on their order."""
         return self.waits_for_itself and self.has_order
 
-    @cached_property
+    @kept
     def waits_for_itself(self) -> bool:
         """Whether each address is read from what the previous access loaded."""
         order = self.levels[0].order if self.levels else None
@@ -108,7 +108,7 @@ class Site:
             and order.weight >= _MOST * order.accesses and self.levels[0].step is None
         )
 
-    @cached_property
+    @property
     def has_numbers_as_links(self) -> bool:
         """Whether the links of the chain are smaller than a pointer, and so are indices into a table."""
         return self.waits_for_itself and 0 < self.used < _POINTER
@@ -118,7 +118,7 @@ class Site:
         """Whether enough steps were seen to know where addresses lie relative to the previous ones."""
         return self._deciding is not None
 
-    @cached_property
+    @property
     def is_nearby(self) -> bool:
         """Whether steps are not constant, but mostly small and in one direction, as in a list whose elements were
         allocated one after the other. Processors foresee such addresses."""
@@ -130,7 +130,7 @@ class Site:
         """The loop that decides which lines are loaded; None if it is not known."""
         return self._deciding.loop if self._deciding else None
 
-    @cached_property
+    @kept
     def _deciding(self) -> Level | None:
         """The level of the loop that decides which lines are loaded. Loops within it may only go through the few lines
         of an element, or run for one iteration. None if too few steps were seen."""
@@ -148,7 +148,7 @@ class Site:
                 return None  # most runs of this loop are within other loops
         return self.levels[-1] if self.levels else None
 
-    @cached_property
+    @property
     def is_scattered(self) -> bool:
         """Whether a notable share of the addresses is far from the previous one, and steps are neither constant nor
         near."""
@@ -157,13 +157,13 @@ class Site:
             return False
         return level.order.far >= _NOTABLE * steps_seen(level.order) > 0
 
-    @cached_property
+    @property
     def is_strided(self) -> bool:
         """Whether the innermost loop has a constant step of a line or more."""
         step = self.inner.step if self.inner else None
         return step is not None and abs(step) >= self.line
 
-    @cached_property
+    @property
     def element_step(self) -> int | None:
         """The size of the elements that are visited, in bytes: the constant step, which may be negative, or what most
         steps are multiples of, as in a list whose elements lie in an array. The latter must be a line or more, as all
@@ -175,7 +175,7 @@ class Site:
         is_most = sum(times for _, times in level.order.strides) >= _MOST * steps_seen(level.order) > 0
         return step if is_most and step >= self.line else None
 
-    @cached_property
+    @property
     def elements_per_step(self) -> float:
         """The average distance of two visits in elements of size `element_step`, or a lower bound of it; 1 if the step
         is constant or there is no such size."""
@@ -188,20 +188,20 @@ class Site:
         steps.append((max(step for step, _ in steps) + element, others))
         return sum(step * times for step, times in steps) / steps_seen(inner.order) / element
 
-    @cached_property
+    @property
     def is_used_later(self) -> bool:
         """Whether an outer loop has small steps, and so goes through the rest of the lines that large steps load."""
         return any(
             level.step is not None and 0 < abs(level.step) < self.line for level in self.levels[1:]
         )
 
-    @cached_property
+    @property
     def is_in_order(self) -> bool:
         """Whether the innermost loop has a constant step that is shorter than a line."""
         step = self.inner.step if self.inner else None
         return step is not None and 0 < abs(step) < self.line
 
-    @cached_property
+    @kept
     def access(self) -> Access:
         """The order of the addresses, which decides what a miss costs."""
         step = self._deciding.step if self._deciding else None
@@ -226,7 +226,7 @@ class Site:
             return Access.IN_ORDER
         return Access.STRIDE if abs(step) * factor < FORESEEN else self.access
 
-    @cached_property
+    @kept
     def loads(self) -> Loads:
         """The lines that are loaded, as the estimate of their time needs them."""
         found = loads_of(self.distances, self.access, self.line, self._walks, self.reads or not self.writes)
@@ -241,19 +241,19 @@ class Site:
         loads = self.loads.changed(change.lines, change.last_level, change.access)
         return replace(loads, blocks=loads.blocks and not change.is_asked_ahead)
 
-    @cached_property
+    @kept
     def time(self) -> float:
         """The estimated nanoseconds until all lines have come, if as many as possible are in flight at a time and the
         processor does nothing else meanwhile."""
         return self.costs.time_of(self.loads)
 
-    @cached_property
+    @kept
     def first_share(self) -> float:
         """The share of `time` that is due to first touches."""
         first = [row for row in self.distances if row.bucket == 0]
         return self.costs.time_of(loads_of(first, self.access, self.line)) / self.time if self.time else 0.0
 
-    @cached_property
+    @kept
     def memory_share(self) -> float:
         """The share of `time` that is due to lines from memory."""
         far = replace(self.loads, near=(), walks=0.0)
@@ -275,7 +275,7 @@ class Site:
         """`open_waiting` if instructions hide nothing."""
         return 0.0 if self.is_foreseen else self.waits.most * (1 - self.first_share)
 
-    @cached_property
+    @kept
     def page_walks(self) -> int:
         """The number of page walks, if the deciding loop steps by a page or more: prefetchers and line buffers do not
         avoid these. 0 if steps are shorter or not constant, or if the translations at hand suffice."""
@@ -308,12 +308,12 @@ class Site:
         """Whether the processor fetches the next lines before they are needed."""
         return self.access in FORESEEN_ORDERS
 
-    @cached_property
+    @property
     def conflicts(self) -> int:
         """How many lines were conflict misses."""
         return sum(row.misses for row in self.reuses if row.cause is Cause.CONFLICT)
 
-    @cached_property
+    @kept
     def first_touches(self) -> int:
         """How many lines were first touches."""
         return sum(row.misses for row in self.distances if row.bucket == 0)
