@@ -12,6 +12,9 @@ from ..analyses.code.report import Report
 from ..model.contexts import ContextTree, Kind
 from .tables import Form, PackedTable, Table, packed
 
+# What the first picture of most pages is of.
+_FIRST = ("SpLoss1", "SpLossD1")
+
 
 @dataclass(frozen=True, slots=True)
 class PageTree:
@@ -43,7 +46,8 @@ def page_tree(tree: ContextTree | None) -> PageTree | None:
         prefix, _, event = name.rpartition(":")
         prefix += ":" if prefix else ""
         columns[f"{prefix}calls" if event == "calls" else f"{prefix}self:{event}"] = costs
-    table = packed(Table(len(tree), columns, forms={"parent": Form.RANKS}))
+    first = frozenset(name for name in columns if name.rpartition(":")[2] in _FIRST)
+    table = packed(Table(len(tree), columns, forms={"parent": Form.RANKS}, unordered=first))
     return PageTree(replace(tree, calls=array("B"), costs=()), table)
 
 

@@ -65,6 +65,7 @@ class Table:
     columns: Mapping[str, Sequence[int]]
     late: frozenset[str] = frozenset()  # columns that the first pictures do without
     forms: Mapping[str, Form] = field(default_factory=dict)  # those whose values tell more of each other than zeros
+    unordered: frozenset[str] = frozenset()  # those that are wanted soon: putting rows in order takes a while
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ class _Columns:
         self._rows = table.rows
         self._numbers = {name: number for number, name in enumerate(table.columns)}
         self._columns = table.columns
+        self._unordered = table.unordered
         self._counts = {name: _counts(values) for name, values in table.columns.items()}
         self._exact = {
             name: values for name, values in self._counts.items()
@@ -139,7 +141,7 @@ class _Columns:
             rest = self._rest(values, weights)
             if rest is not None:
                 return self._head(values, Form.SUM, self._rows, weights) + _whole(rest), tuple(weights)
-            order = order_for(name, self._exact)
+            order = () if name in self._unordered else order_for(name, self._exact)
             if order:
                 kept = self._ordered(values, order)
                 return self._head(values, Form.ORDERED, len(kept), dict.fromkeys(order, 0)) + _whole(kept), order

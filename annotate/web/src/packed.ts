@@ -48,19 +48,7 @@ export function decodeColumn(
         }
         case form.sum: {
             const rest = decodeColumn(bytes.subarray(head + bytesOfReference * others.length), rows);
-            const total = new Float64Array(rows);
-            references(bytes).forEach(({ weight }, number) => {
-                const other = new Float64Array(others[number]!);
-                for (let row = 0; row < rows; ++row) total[row]! += weight * other[row]!;
-            });
-            for (let row = 0; row < rows; ++row) {
-                const told = rest[row]!;
-                if (told) total[row]! += told % 2 ? -(told + 1) / 2 : told / 2;
-            }
-            if (width === 8) return total;
-            const found = columnOf(width, rows);
-            found.set(total);
-            return found;
+            return sum(others, references(bytes).map(({ weight }) => weight), rest, width);
         }
     }
     const found = numbers(bytes, head, rows, width, bytes[1] === 1);
@@ -68,6 +56,30 @@ export function decodeColumn(
     if (bytes[2] === form.steps) for (let i = 1; i < rows; ++i) found[i]! += found[i - 1]!;
     if (bytes[2] === form.ranks) for (let i = 0; i < rows; ++i) found[i] = i + 1 - found[i]!;
     return found;
+}
+
+function sum(others: readonly Column[], weights: readonly number[], rest: Column, width: number): Column {
+    const rows = rest.length;
+    if (width === 8 || [...others, rest].some((column) => column instanceof Float64Array)) {
+        const total = Float64Array.from(rest, (told) => (told % 2 ? -(told + 1) / 2 : told / 2));
+        others.forEach((other, number) => {
+            for (let row = 0; row < rows; ++row) total[row]! += weights[number]! * other[row]!;
+        });
+        return narrowed(total, width);
+    }
+    // All but the lowest 32 bits of what is added up are of no account.
+    const total = new Uint32Array(rest);
+    for (let row = 0; row < rows; ++row) if (total[row]) total[row] = (total[row]! >>> 1) ^ -(total[row]! & 1);
+    others.forEach((column, number) => {
+        const [other, weight] = [wordsOf(column)[0]!, weights[number]!];
+        for (let row = 0; row < rows; ++row) total[row]! += Math.imul(weight, other[row]!);
+    });
+    return narrowed(total, width);
+}
+
+function narrowed(total: Uint32Array | Float64Array, width: number): Column {
+    const found = columnOf(width, 0).constructor as new (values: Uint32Array | Float64Array) => Column;
+    return total instanceof found ? total : new found(total);
 }
 
 function sparse(bytes: Uint8Array, rows: number): Column {
@@ -96,7 +108,7 @@ export function orderBy(columns: readonly Column[]): Uint32Array {
     const starts = new Uint32Array(0x10001);
     for (const words of columns.flatMap(wordsOf).reverse()) {
         let largest = 0;
-        for (let i = 0; i < rows.length; ++i) largest = Math.max(largest, words[rows[i]!]!);
+        for (let row = 0; row < words.length; ++row) if (words[row]! > largest) largest = words[row]!;
         for (let shift = 0; shift < 32 && largest >>> shift; shift += 16) {
             starts.fill(0);
             for (let i = 0; i < rows.length; ++i) {
