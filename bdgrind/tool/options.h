@@ -164,7 +164,7 @@ struct SampleOption {
     BD_OPTION(Tree, context_tree, "context-tree", TreeChoice::kNo, "no|yes|sites",                      \
               "separate costs by the whole call path; sites: also by\nthe calling instructions")        \
     BD_OPTION(Number, context_tree_nodes, "context-tree-nodes", 1000000, "<n>",                         \
-              "separate at most <n> paths; merge further ones where\nthey begin to differ")             \
+              "separate at most <n> paths; merge those that cost least")                                \
     BD_OPTION(Recursion, context_tree_recursion, "context-tree-recursion", ContextRecursion::kFolded,   \
               "folded|apart", "whether a call of a function that is already on the\n"                   \
               "path goes back to its node, or to a new one below")                                      \

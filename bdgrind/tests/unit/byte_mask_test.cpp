@@ -14,11 +14,11 @@ public:
 };
 
 template <unsigned kWords>
-struct Words {
+struct MaskOf {
     using Mask = ByteMask<kWords>;
     static constexpr unsigned kBytes = 64 * kWords;
 };
-using Sizes = testing::Types<Words<1>, Words<2>, Words<4>>;
+using Sizes = testing::Types<MaskOf<1>, MaskOf<2>, MaskOf<4>>;
 TYPED_TEST_SUITE(ByteMaskTest, Sizes);
 
 TYPED_TEST(ByteMaskTest, ANewMaskIsEmpty) {
