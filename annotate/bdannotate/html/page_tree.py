@@ -12,8 +12,8 @@ from ..analyses.code.report import Report
 from ..model.contexts import ContextTree, Kind
 from .tables import Form, PackedTable, Table, packed
 
-# What the first picture of most pages is of.
-_FIRST = ("SpLoss1", "SpLossD1")
+# Most pages begin with an icicle of these.
+_FIRST = ("SpLoss1", "SpLossD1", "UsByteD1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def page_tree(tree: ContextTree | None) -> PageTree | None:
         prefix += ":" if prefix else ""
         columns[f"{prefix}calls" if event == "calls" else f"{prefix}self:{event}"] = costs
     first = frozenset(name for name in columns if name.rpartition(":")[2] in _FIRST)
-    table = packed(Table(len(tree), columns, forms={"parent": Form.RANKS}, unordered=first))
+    table = packed(Table(len(tree), columns, forms={"parent": Form.RANKS}, alone=first))
     return PageTree(replace(tree, calls=array("B"), costs=()), table)
 
 

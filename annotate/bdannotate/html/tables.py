@@ -65,7 +65,7 @@ class Table:
     columns: Mapping[str, Sequence[int]]
     late: frozenset[str] = frozenset()  # columns that the first pictures do without
     forms: Mapping[str, Form] = field(default_factory=dict)  # those whose values tell more of each other than zeros
-    unordered: frozenset[str] = frozenset()  # those that are wanted soon: putting rows in order takes a while
+    alone: frozenset[str] = frozenset()  # columns that a page needs soon: they do not wait for others
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,8 @@ class PackedTable:
 
     def with_late(self, late: Iterable[str]) -> PackedTable:
         """Those of these that no other column is read with."""
-        waiting = [name for name in self.columns if name not in set(late)]
+        known = frozenset(late)
+        waiting = [name for name in self.columns if name not in known]
         early: set[str] = set()
         while waiting:
             name = waiting.pop()
@@ -117,7 +118,7 @@ class _Columns:
         self._rows = table.rows
         self._numbers = {name: number for number, name in enumerate(table.columns)}
         self._columns = table.columns
-        self._unordered = table.unordered
+        self._alone = table.alone
         self._counts = {name: _counts(values) for name, values in table.columns.items()}
         self._exact = {
             name: values for name, values in self._counts.items()
@@ -136,12 +137,12 @@ class _Columns:
             return _differences(values, form), ()
         if self._rows and sums is not None and name in self._exact and all(map(eq, sums, values)):
             return bytes([values.itemsize, 0, Form.GROUPED]) + bytes(_HEAD - 3), ()
-        if self._rows >= _FEW and name in self._exact:
+        if self._rows >= _FEW and name in self._exact and name not in self._alone:
             weights = sum_for(name, self._exact)
             rest = self._rest(values, weights)
             if rest is not None:
                 return self._head(values, Form.SUM, self._rows, weights) + _whole(rest), tuple(weights)
-            order = () if name in self._unordered else order_for(name, self._exact)
+            order = order_for(name, self._exact)
             if order:
                 kept = self._ordered(values, order)
                 return self._head(values, Form.ORDERED, len(kept), dict.fromkeys(order, 0)) + _whole(kept), order

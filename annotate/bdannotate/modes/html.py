@@ -19,7 +19,6 @@ from ..html.page_data import page_data
 from ..html.page_frames import entries_with_frames
 from ..html.page_tables import page_code
 from ..html.subject import Subject, of_sum, of_two
-from ..memory import give_back
 from ..options import Options
 from ..reading.load import with_costs
 from ..reading.parser import Detail
@@ -49,16 +48,12 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         # Only the call refers to the trees, so that they are freed when their costs are packed.
         subject = of_sum(profiles, inputs.trees(paths, profiles))
     numbers = Numbers(subject.functions)
-    give_back()
     subject = replace(subject, code=page_code(subject, numbers))
-    give_back()
     if options.mode != "diff":
         subject = replace(subject, objects=objects_of_page(paths, subject.report.profile, inputs))
-        give_back()
     reported = paths[1:] if options.mode == "diff" else paths
     known = subject.objects.objects if subject.objects else None
     why = why_of_page(reported, subject.report, known, inputs)
-    give_back()
     sharing = sharing_of(reported, subject.report.profile, known, inputs)
     if why is not None and why.repairs is not None and sharing is not None:
         why = replace(why, repairs=with_unshare(why.repairs, sharing))

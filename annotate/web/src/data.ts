@@ -104,11 +104,32 @@ export const readSources = (): Promise<SourceText[]> => json<SourceText[]>("sour
 export async function readColumn(facts: Facts, table: string, name: string, read: Read): Promise<Column> {
     const { rows, columns } = facts.tables[table]!;
     const bytes = await block(`table-${table}-${columns.indexOf(name)}`);
-    if (isGrouped(bytes)) return sumOfGroups(table, rows, name, read);
+    const waiting: Read = (otherTable, other) => {
+        waits.add(`${table} ${name}`, `${otherTable} ${other}`);
+        return read(otherTable, other);
+    };
+    if (isGrouped(bytes)) return sumOfGroups(table, rows, name, waiting);
     const names = references(bytes).map(({ column }) => columns[column]!);
-    const others = await Promise.all(names.map((other) => read(table, other)));
+    const others = await Promise.all(names.map((other) => waiting(table, other)));
     return decodeColumn(bytes, rows, others, () => orderOf(others));
 }
+
+// Which columns wait for which. Two that waited for each other would do so for ever.
+export class Waits {
+    private readonly of = new Map<string, string[]>();
+
+    add(column: string, other: string): void {
+        if (this.leads(other, column)) throw new Error("the page is damaged: its columns refer to each other");
+        this.of.set(column, [...this.of.get(column) ?? [], other]);
+    }
+
+    private leads(from: string, to: string): boolean {
+        const found = new Set([from]);
+        for (const column of found) for (const next of this.of.get(column) ?? []) found.add(next);
+        return found.has(to);
+    }
+}
+const waits = new Waits();
 
 // The last ones: columns that are read one after another are often in the same order.
 const orders: { by: readonly Column[]; rows: Uint32Array }[] = [];
@@ -127,6 +148,7 @@ type Read = (table: string, column: string) => Promise<Column>;
 
 async function sumOfGroups(table: string, rows: number, name: string, read: Read): Promise<Column> {
     const [parts, ...by] = sums[table as keyof typeof sums];
+    await Promise.all([table, parts].flatMap((of) => by.map((column) => read(of, column))));
     let places = rowsOfParts.get(table);
     if (!places) rowsOfParts.set(table, places = placesOf(table, parts, by, read));
     const [values, at] = await Promise.all([read(parts, name), places]);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RowCosts, metricValue } from "../src/costs";
-import { Table, withoutDirections } from "../src/data";
+import { Table, Waits, withoutDirections } from "../src/data";
 import { decodeColumn, orderBy, references, type Column } from "../src/packed";
 import { parse } from "../src/state";
 import { facts, instructions } from "./samples";
@@ -108,4 +108,14 @@ test("a metric of what is not known is unknown", () => {
     assert.equal(metricValue(instructions, row, "self"), 3);
     assert.equal(metricValue(instructions, row, "incl"), null);
     assert.equal(metricValue({ ...instructions, denominator: [0] }, row, "self"), null);
+});
+
+test("columns that would wait for each other are refused", () => {
+    const waits = new Waits();
+    waits.add("tree a", "tree b");
+    waits.add("tree b", "lines c");
+    waits.add("tree a", "lines c");
+    for (const column of ["tree a", "tree b", "lines c"]) assert.throws(() => waits.add("lines c", column), /damaged/);
+    waits.add("lines c", "tree d");
+    assert.throws(() => waits.add("tree d", "tree a"), /refer to each other/);
 });

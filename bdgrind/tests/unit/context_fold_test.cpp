@@ -537,8 +537,8 @@ TEST(ContextFoldOfRandomCalls, ANaiveTreeIsTheSame) {
             depths.push_back(0);
         };
         begin();
-        const unsigned steps = 300 + random() % 700;
-        for (unsigned step = 0; step < steps; ++step) {
+        const std::uint64_t steps = 300 + random() % 700;
+        for (std::uint64_t step = 0; step < steps; ++step) {
             const std::size_t stack = random() % depths.size();
             const std::size_t event =
                 random() % 3 == 0 ? random() % kEventCount : random() % (column(Event::kSpLoss1) + 1);
