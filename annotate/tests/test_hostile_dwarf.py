@@ -14,7 +14,7 @@ from bdannotate.reading import bounded, debug_types, dwarf
 from bdannotate.reading.debug_types import _alike
 from bdannotate.reading.inlined import read_inlined_calls
 from dwarf_corpus import CASES, units
-from fuzz_dwarf import WANTED, damaged, read, seeds
+from fuzz_dwarf import damaged, read, seeds
 
 pytestmark = pytest.mark.usefixtures("elftools")
 DAMAGED = 60

@@ -9,7 +9,6 @@ from bdannotate.cli import main
 from html_pages import json_of, report
 from test_curve import at_random, made, with_data, with_loops
 from test_repairs import KERNELS, run
-from test_why import PROFILE, beside
 
 
 @pytest.fixture(autouse=True)

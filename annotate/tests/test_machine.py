@@ -11,7 +11,6 @@ from dataclasses import replace
 import pytest
 from bdannotate.analyses.misses.miss_costs import Access, MissCosts, loads_of
 from bdannotate.cli import main
-from bdannotate.model.errors import UserError
 from bdannotate.model.why import Distance
 from bdannotate.reading.machine import REFERENCE, machine_named, parse_machine, shipped_machines
 from test_repairs import run

@@ -10,7 +10,7 @@ has the others.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from dataclasses import replace
 from typing import NamedTuple
 

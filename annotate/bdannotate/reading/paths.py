@@ -10,7 +10,6 @@ from operator import gt
 from ..model.errors import FormatProblem
 from ..model.narrow import zeros
 from ..model.paths import MOST_STEPS, Cells, Ending, NodeKind, Paths, Piece, Step, merge
-from ..model.profile import Function
 from .columns import path_beside
 from .sections import MOST_ROWS, SectionReader, Table, number_of
 

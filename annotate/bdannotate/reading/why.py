@@ -13,8 +13,8 @@ from typing import TypeVar, cast
 from ..model.errors import FormatProblem, shorten
 from ..model.profile import Function
 from ..model.why import (
-    NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Instruction, Order, Reuse, Sampled,
-    Scope, Stay, Why, merge, with_scaled_reuses,
+    NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Order, Reuse, Sampled, Stay, Why, merge,
+    with_scaled_reuses,
 )
 from .columns import path_beside
 from .sections import SectionReader, Table, number_of

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 
-from bdcommon.console import printable
 
 from ..analyses.code.report import Report
 from ..analyses.data.data_use import data_loss

@@ -17,9 +17,7 @@ from typing import TypeVar
 
 from ...model.components import strongly_connected
 from ...model.metrics import TIMES
-from ...model.profile import (
-    Call, Function, Instruction, InstructionCall, Place, Profile, Row, add_rows,
-)
+from ...model.profile import Call, Function, Instruction, InstructionCall, Place, Profile, Row
 from .miss_costs import MissCosts
 from .site import Site
 from .sites import Sites

@@ -20,7 +20,6 @@ from ..misses.sites import Sites, busiest, by_loop
 from ..types.field_use import FieldUse, Unit, units, visits
 from ..types.object_details import Details
 from ..types.split import FieldGroup, Split, is_array
-from ..types.typed_groups import TypedGroup
 from .repair import Amount, Remedy, Repair, amount, code_lines
 
 # The minimum share of lines that a change of a type must save.
