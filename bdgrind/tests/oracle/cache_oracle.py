@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import operator
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -268,6 +269,10 @@ def trace_program(
     # Without this option VEX evaluates both sides of an `a && b` at once where it can, and lackey
     # counts the instructions of `b` even where `a` is false.
     options += ["--vex-guest-chase=no"]
+    if platform.machine() == "aarch64":
+        # Lackey writes each access with a system call, which ends the reservation of a load-exclusive: the store would
+        # fail for ever. With this hint, Valgrind compares values instead.
+        options += ["--sim-hints=fallback-llsc"]
     with subprocess.Popen(
         [*valgrind, *options, *command],
         pass_fds=[write_end],
