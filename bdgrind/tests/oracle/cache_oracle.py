@@ -30,6 +30,8 @@ EVENTS = (
     "AcCost2", "SpLoss2", "EvLine2", "UsByte2", "Access2",
     "AcCostDL", "SpLossDL", "EvLineDL", "UsByteDL", "AccessDL",
 )  # fmt: skip
+# For Valgrind on arm64: exclusive stores compare values instead of keeping a reservation.
+FALLBACK_LLSC = "--sim-hints=fallback-llsc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,9 +272,8 @@ def trace_program(
     # counts the instructions of `b` even where `a` is false.
     options += ["--vex-guest-chase=no"]
     if platform.machine() == "aarch64":
-        # Lackey writes each access with a system call, which ends the reservation of a load-exclusive: the store would
-        # fail for ever. With this hint, Valgrind compares values instead.
-        options += ["--sim-hints=fallback-llsc"]
+        # Lackey writes each access with a system call, which ends a reservation: the store would fail for ever.
+        options += [FALLBACK_LLSC]
     with subprocess.Popen(
         [*valgrind, *options, *command],
         pass_fds=[write_end],

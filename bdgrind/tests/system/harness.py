@@ -24,6 +24,7 @@ SOURCE = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(SOURCE / "annotate"), str(SOURCE / "bdgrind" / "tests" / "oracle")]
 
 from bdannotate.cli import main as bd_annotate  # noqa: E402
+from cache_oracle import FALLBACK_LLSC as FALLBACK_LLSC  # noqa: E402
 from cache_oracle import CallgrindHierarchy as CallgrindHierarchy  # noqa: E402
 from cache_oracle import Geometry, Hierarchy, simulate, trace_program  # noqa: E402
 
