@@ -31,7 +31,16 @@ ALL_SOURCES = sorted(
     key=lambda source: source.name,
 )
 SOURCES = [source for source in ALL_SOURCES if "// expect: " in source.read_text()]
-OWN_SPECS = [read_spec(source) for source in SOURCES]
+
+
+def own_spec(source: Path) -> GuestSpec:
+    """What a source says, which is of amd64: on arm64, the C library ends a process with another block."""
+    spec = read_spec(source)
+    ends_alike = source.suffix != ".S" and spec.last_block == 2
+    return replace(spec, last_block=7) if IS_ARM64 and ends_alike else spec
+
+
+OWN_SPECS = [own_spec(source) for source in SOURCES]
 
 # Those in C and C++ are there with 32 bits, too, beside amd64.
 X86_SPECS = [
