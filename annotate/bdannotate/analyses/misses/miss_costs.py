@@ -13,9 +13,8 @@ import enum
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from ...model.kept import kept
 from ...model.machine import Figure, Machine, Order
 from ...model.why import Distance, bucket_start
 
@@ -85,7 +84,7 @@ class Loads:
     steps: int = 0
     step: float = 0.0
 
-    @kept
+    @cached_property
     def near_lines(self) -> float:
         return sum(count for _, count in self.near)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
-from ...model.kept import kept
 from ...model.why import Cause, Depends, Distance, Instruction, Order, Reuse, bucket_start
 from ...model.work import Estimate
 from .loop_nests import LoopPlace, Loops
@@ -99,7 +99,7 @@ class Site:
         """Whether the site follows a chain whose order is known. Advice on chains depends on their order."""
         return self.waits_for_itself and self.has_order
 
-    @kept
+    @cached_property
     def waits_for_itself(self) -> bool:
         """Whether each address is read from what the previous access loaded."""
         order = self.levels[0].order if self.levels else None
@@ -130,7 +130,7 @@ class Site:
         """The loop that decides which lines are loaded; None if it is not known."""
         return self._deciding.loop if self._deciding else None
 
-    @kept
+    @cached_property
     def _deciding(self) -> Level | None:
         """The level of the loop that decides which lines are loaded. Loops within it may only go through the few lines
         of an element, or run for one iteration. None if too few steps were seen."""
@@ -201,7 +201,7 @@ class Site:
         step = self.inner.step if self.inner else None
         return step is not None and 0 < abs(step) < self.line
 
-    @kept
+    @cached_property
     def access(self) -> Access:
         """The order of the addresses, which decides what a miss costs."""
         step = self._deciding.step if self._deciding else None
@@ -226,7 +226,7 @@ class Site:
             return Access.IN_ORDER
         return Access.STRIDE if abs(step) * factor < FORESEEN else self.access
 
-    @kept
+    @cached_property
     def loads(self) -> Loads:
         """The lines that are loaded, as the estimate of their time needs them."""
         found = loads_of(self.distances, self.access, self.line, self._walks, self.reads or not self.writes)
@@ -241,19 +241,19 @@ class Site:
         loads = self.loads.changed(change.lines, change.last_level, change.access)
         return replace(loads, blocks=loads.blocks and not change.is_asked_ahead)
 
-    @kept
+    @cached_property
     def time(self) -> float:
         """The estimated nanoseconds until all lines have come, if as many as possible are in flight at a time and the
         processor does nothing else meanwhile."""
         return self.costs.time_of(self.loads)
 
-    @kept
+    @cached_property
     def first_share(self) -> float:
         """The share of `time` that is due to first touches."""
         first = [row for row in self.distances if row.bucket == 0]
         return self.costs.time_of(loads_of(first, self.access, self.line)) / self.time if self.time else 0.0
 
-    @kept
+    @cached_property
     def memory_share(self) -> float:
         """The share of `time` that is due to lines from memory."""
         far = replace(self.loads, near=(), walks=0.0)
@@ -275,7 +275,7 @@ class Site:
         """`open_waiting` if instructions hide nothing."""
         return 0.0 if self.is_foreseen else self.waits.most * (1 - self.first_share)
 
-    @kept
+    @cached_property
     def page_walks(self) -> int:
         """The number of page walks, if the deciding loop steps by a page or more: prefetchers and line buffers do not
         avoid these. 0 if steps are shorter or not constant, or if the translations at hand suffice."""
@@ -313,7 +313,7 @@ class Site:
         """How many lines were conflict misses."""
         return sum(row.misses for row in self.reuses if row.cause is Cause.CONFLICT)
 
-    @kept
+    @cached_property
     def first_touches(self) -> int:
         """How many lines were first touches."""
         return sum(row.misses for row in self.distances if row.bucket == 0)
