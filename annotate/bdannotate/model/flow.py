@@ -61,6 +61,7 @@ class Flow:
     successors: tuple[Mapping[int, int], ...]  # for each block: how often control went on to which blocks
     entered: tuple[int, ...]  # for each block: how often it was reached from no other block
     entry: int = 0  # the block that the function begins with
+    repeating: frozenset[int] = frozenset()  # the steps that jumped to themselves
 
 
 def flows(profile: Profile, functions: Iterable[Function]) -> dict[Function, Flow]:
@@ -165,7 +166,8 @@ def _flow(
     entry = max(range(len(blocks)), key=lambda block: entered[block], default=0)
     if known:
         entry = next(index for index, block in enumerate(blocks) if block.first == known[0])
-    return Flow(tuple(steps), tuple(executed), blocks, tuple(successors), tuple(entered), entry)
+    repeating = frozenset(index for index, own in enumerate(repeated) if own)
+    return Flow(tuple(steps), tuple(executed), blocks, tuple(successors), tuple(entered), entry, repeating)
 
 
 def _jumps_made(

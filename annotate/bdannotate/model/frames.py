@@ -345,11 +345,15 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """The loops of a function, outer ones before inner ones. innermost: the index of the innermost loop that an
-    executed instruction is in, by its address."""
+    """The loops of a function, outer ones before inner ones.
+
+    innermost: the index of the innermost loop that an executed instruction is in, by its address.
+    outside: the addresses of executed instructions that are in no loop, and do not repeat themselves.
+    """
 
     loops: tuple[Loop, ...]
     innermost: Mapping[int, int]
+    outside: frozenset[int] = frozenset()
 
 
 def nest_of(function: Function, flow: Flow, chains: Mapping[int, Chain]) -> Nest:
@@ -376,7 +380,8 @@ def nest_of(function: Function, flow: Flow, chains: Mapping[int, Chain]) -> Nest
             first, last = flow.blocks[block]
             for index in range(first, last + 1):
                 innermost[flow.steps[index].address] = number
-    return Nest(tuple(loops), innermost)
+    once = {step.address for index, step in enumerate(flow.steps) if index not in flow.repeating}
+    return Nest(tuple(loops), innermost, frozenset(once - innermost.keys()))
 
 
 def _count_entries(flow: Flow, own: Sequence[_Node]) -> None:

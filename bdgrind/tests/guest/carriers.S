@@ -13,6 +13,8 @@
 //     descend       4 calls within each other: 3 of them are carried by the call around
 //     rotated       4 readings, in a loop that is entered at its test: it carries 3 of them
 //     into          3 readings by a loop that is entered in two places: 2 of them are carried by something
+//     aside         2 loops, one after the other, behind a jump back that repeats nothing: for the run, that is a loop
+//                   around both, which carries what the second one misses
 //
 // test_carriers.py knows instructions by their text.
 
@@ -26,6 +28,7 @@
     ARRAY e, 8192
     ARRAY f, 8192
     ARRAY g, 8192
+    ARRAY h, 8192
 
 // Reads the line of an array, and goes to the next; the flags say whether there is one.
 .macro NEXT array
@@ -50,6 +53,7 @@
     call rotated
     xor %edi, %edi
     call into
+    call aside
     ret
     END main
 
@@ -152,3 +156,22 @@
     jnz .Ltop
     ret
     END into
+
+// A compiler may lay out code in this way if it takes the jump to the end for unlikely. %edi is 0.
+    FUNCTION aside
+    test %edi, %edi
+    jz .Laside
+.Lback:
+    xor %eax, %eax
+.Lone:
+    NEXT h
+    jne .Lone
+    xor %eax, %eax
+.Lother:
+    NEXT h
+    jne .Lother
+    ret
+.Laside:
+    mov $1, %edi
+    jmp .Lback
+    END aside

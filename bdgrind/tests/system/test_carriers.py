@@ -7,7 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from bdannotate.analyses.misses.loop_nests import Loops, nests_of
 from bdannotate.model.why import Cause, ScopeKind, Why
+from bdannotate.reading.parser import Detail, parse_text
 from bdannotate.reading.why import read_why, why_path
 from harness import GUESTS, SMALL_CACHES, SOURCE, run_tool
 
@@ -59,6 +61,25 @@ def test_what_carries_reuse(tmp_path: Path, engine_thread: str) -> None:
     assert carried(found, "descend'2") == {"descend": LINES, "descend'2": 2 * LINES}
     assert carried(found, "rotated") == {"rotated .Lbody:": 3 * LINES}
     assert carried(found, "into").total() == 2 * LINES
+    # But for the last line of the first loop, as in `passes`.
+    assert carried(found, "aside") == {"aside .Lback:": LINES - 1, "aside .Lother:": 1}
+
+
+def test_a_jump_back_that_repeats_nothing_is_no_loop_for_the_reader(tmp_path: Path) -> None:
+    """All other scopes that are loops for the run are loops of the flow."""
+    run = run_tool(tmp_path, [GUESTS / "carriers"], [*SMALL_CACHES, "--why=yes"])
+    path = why_path(str(run.profile_path))
+    assert path is not None
+    found = read_why(path)
+    profile = parse_text(run.profile_path.read_text(), Detail.INSTRUCTIONS)
+    functions = frozenset(scope.place.function for scope in found.scopes if scope.kind == ScopeKind.LOOP)
+    loops = Loops(found, nests_of(profile, functions, {}), {})
+    source = CARRIERS.read_text().splitlines()
+    no_loops = [
+        source[scope.place.line - 2] for number, scope in enumerate(found.scopes)
+        if scope.kind == ScopeKind.LOOP and loops.of(number) is None
+    ]
+    assert no_loops == [".Lback:"]
 
 
 def test_each_miss_of_a_line_has_a_reuse(tmp_path: Path) -> None:
@@ -85,4 +106,4 @@ def test_stays(tmp_path: Path) -> None:
         if CARRIERS.read_text().splitlines()[place.line - 1].split()[0] == "NEXT":
             lines += stay.lines
             assert (stay.unused, stay.late) == (60 * stay.lines, 0)
-    assert lines == (5 + 3 + 4 + 4 + 3) * LINES
+    assert lines == (5 + 3 + 4 + 4 + 3 + 2) * LINES

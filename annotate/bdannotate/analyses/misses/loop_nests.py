@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The loops of the source. A why file names a loop by the block that a jump led back to; the loops of the function's
-flow say which loop of the source that is."""
+flow say which loop of the source that is. If it is none, the jump back repeated nothing, and its scope is no loop: code
+may lie before the code that leads to it."""
 
 from __future__ import annotations
 
@@ -144,12 +145,14 @@ class Loops:
         return found
 
     def of(self, scope: int) -> LoopPlace | None:
-        """The loop of a scope; None if the scope is no loop."""
+        """The loop of a scope; None if it is a call, or if what it jumped back to is in no loop."""
         return self._places[scope]
 
-    def _place(self, scope: Scope) -> LoopPlace:
+    def _place(self, scope: Scope) -> LoopPlace | None:
         where = scope.place
         nest = self._nests.get(where.function)
+        if nest is not None and where.address in nest.outside:
+            return None
         number = nest.innermost.get(where.address) if nest else None
         if nest is None or number is None:
             name = _Name(where.file, where.line) if where.line else _Name("", where.address)
