@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from bdannotate.cli import main
 from bdannotate.merging.why_sum import fit_to_write
-from bdannotate.model.why import Depends, Reuse, with_fewer_reuses
+from bdannotate.model.why import Depends, Reuse
+from bdannotate.model.why_merge import with_fewer_reuses
 from bdannotate.reading.objects import read_parts as read_objects
 from bdannotate.reading.why import read_parts, read_why
 from merging import by_threads, contents, merged, mpi, refused

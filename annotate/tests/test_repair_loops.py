@@ -7,13 +7,16 @@ from types import SimpleNamespace
 import pytest
 import why_kernels
 from bdannotate.analyses.misses.loop_nests import LoopPlace
+from bdannotate.analyses.misses.miss_costs import MissCosts
 from bdannotate.analyses.misses.site import Level, Site, constant_step, step_of_some
 from bdannotate.analyses.misses.sites import _common_remaining_step, _remaining_step, _without_step
 from bdannotate.analyses.repairs.loops import _exchanged
 from bdannotate.model.why import Depends, Order
+from bdannotate.reading.machine import reference_machine
 from why_machine import Machine
 
 COLUMNS, ROWS = 40, 60
+COSTS = MissCosts(reference_machine())
 OUTER = LoopPlace(("work", ("columns",)), 1, COLUMNS, 1)
 INNER = LoopPlace(("work", ("columns", "rows")), 2, COLUMNS * ROWS, COLUMNS)
 NEIGHBOURS = LoopPlace(("work", ("columns", "rows", "neighbours")), 3, 3 * COLUMNS * ROWS, COLUMNS * ROWS)
@@ -32,7 +35,7 @@ def counted(repaired):
 
 
 def level(loop, step, seen=100):
-    return Level(loop, step, SimpleNamespace(same=seen, near=0, forward=0, backward=0, far=0))
+    return Level(loop, step, order(seen, same=seen))
 
 
 def unseen(loop):
@@ -43,7 +46,7 @@ def site(number, lines, back, *levels):
     reuses = [SimpleNamespace(scope=1, misses=back, last_level=0)]
     return Site(
         number, None, ("/src/prog.c", number), 3 * COLUMNS * ROWS, lines, 0, 0, 64, (), reuses, levels, 8.0, 8.0, 0.0,
-        None,
+        COSTS,
     )
 
 
@@ -52,7 +55,8 @@ def order(accesses, same=0, far=0, strides=()):
     near = sum(times for step, times in strides if abs(step) < 64)
     forward = sum(times for step, times in strides if abs(step) >= 64)
     return SimpleNamespace(
-        accesses=accesses, same=same, near=near, forward=forward, backward=0, far=far, strides=strides
+        accesses=accesses, same=same, near=near, forward=forward, backward=0, far=far, strides=strides,
+        depends=Depends.UNKNOWN,
     )
 
 
@@ -131,7 +135,7 @@ def test_a_loop_that_ends_in_its_first_round_decides_nothing(rounds, decides):
         1, None, ("/src/prog.c", 1), accesses, accesses, 0, 0, 64, (), (), (
             Level(INNER, None, order(accesses, far=accesses - entries)),
             Level(OUTER, None, order(entries, far=entries - 1)),
-        ), 8.0, 8.0, 0.0, None,
+        ), 8.0, 8.0, 0.0, COSTS,
     )
     assert site.deciding_loop == decides
 

@@ -123,7 +123,7 @@ def test_distances_of_data_and_of_what_is_called_are_read(tmp_path):
     path = tmp_path / "why.p.out"
     path.write_bytes(path.read_bytes() * 2)
     both = read_why(str(path))
-    assert both.data == found.data + tuple(row._replace(part=1) for row in found.data)
+    assert both.data == (*found.data, *(row._replace(part=1) for row in found.data))
     assert [row.misses for row in both.inclusive] == [210, 200, 60, 60]
     beside(tmp_path, sections=ROWS)
     assert read_why(str(path)).data is None and read_why(str(path)).inclusive is None

@@ -21,7 +21,7 @@ from ..model.paths import run_violation as paths_run_violation
 from ..model.profile import Profile
 from ..model.sharing import merge as merge_sharing
 from ..model.sharing import run_violation as sharing_run_violation
-from ..model.why import merge as merge_why
+from ..model.why_merge import merge as merge_why
 from ..model.why import run_violation as why_run_violation
 from ..reading.columns import path_beside
 from ..reading.contexts import PREFIX as CONTEXTS

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..model.errors import UserError
 from ..model.narrow import narrow
 from ..model.profile import Function
+from ..model.rows import Rows
 from ..model.why import Cause, DataDistance, Depends, Distance, Inclusive, Order, Reuse, Stay, Why
 
 _Columns = tuple["array[int]", ...]
@@ -18,7 +19,6 @@ _STRIDES = 3
 _WHOLE = 1 << 64
 _CAUSES = {int(cause): cause for cause in Cause}
 _DEPENDS = {int(depends): depends for depends in Depends}
-_SECTIONS = ("distances", "reuses", "orders", "stays", "data", "inclusive")
 
 
 class PackedWhy(NamedTuple):
@@ -44,28 +44,27 @@ def packed(why: Why) -> PackedWhy:
             ) for row in why.inclusive or ()
         ),
     }
-    without = {name: () for name in _SECTIONS if getattr(why, name) is not None}
     functions = tuple(function for function in numbers if function is not None)
-    return PackedWhy(replace(why, **without), functions, columns)
+    return PackedWhy(why.without_rows(), functions, columns)
 
 
 def unpacked(found: PackedWhy) -> Why:
     columns, why = found.columns, found.why
     functions = (None, *found.functions)
-    distances = tuple(Distance(*row) for row in zip(*columns["distances"]))
+    distances = Rows.of(Distance, zip(*columns["distances"]))
     reuses = tuple(Reuse._make((*row[:4], _CAUSES[row[4]], *row[5:])) for row in zip(*columns["reuses"]))
     orders = tuple(
         Order._make((*row[:12], _pairs(row[12:18]), _DEPENDS[row[18]], *row[19:])) for row in zip(*columns["orders"])
     )
-    inclusive = tuple(
-        Inclusive(found.functions[row[0] - 1], functions[row[1]], *row[2:]) for row in zip(*columns["inclusive"])
-    )
+    inclusive = Rows.of(Inclusive, (
+        (found.functions[row[0] - 1], functions[row[1]], *row[2:]) for row in zip(*columns["inclusive"])
+    ))
     return replace(
         why, distances=distances,
         reuses=None if why.reuses is None else reuses,
         orders=None if why.orders is None else orders,
         stays=None if why.stays is None else tuple(Stay(*row) for row in zip(*columns["stays"])),
-        data=None if why.data is None else tuple(DataDistance(*row) for row in zip(*columns["data"])),
+        data=None if why.data is None else Rows.of(DataDistance, zip(*columns["data"])),
         inclusive=None if why.inclusive is None else inclusive,
     )
 

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..model.objects import Objects
-from ..model.why import Order, Why, WhySum, with_fewer_reuses
+from ..model.rows import Rows
+from ..model.why import Inclusive, Order, Why
+from ..model.why_merge import WhySum, with_fewer_reuses
 from .objects_file import GroupKey, group_key
 from .why_columns import PackedWhy, packed, unpacked
 
@@ -71,9 +73,11 @@ def fit_to_write(why: Why, most_inclusive: int, most_orders: int) -> Why:
 
 def _lacks_callees(why: Why) -> bool:
     """Whether there was no room for them: of several functions, some call others."""
-    rows = why.inclusive or ()
+    rows = tuple(why.inclusive or ())
     return not any(row.callee is not None for row in rows) and len({row.function for row in rows}) > 1
 
 
 def _without_callees(why: Why) -> Why:
-    return replace(why, inclusive=why.inclusive and tuple(row for row in why.inclusive if row.callee is None))
+    return replace(
+        why, inclusive=why.inclusive and Rows.of(Inclusive, (row for row in why.inclusive if row.callee is None))
+    )

@@ -17,7 +17,6 @@ from .profile import Function, Instruction, Jump, JumpCount, Place, Row, add_row
 Written = Row | str
 
 
-
 class Code:
     """The instructions of a place as cost lines state them, in the order of the file."""
 
@@ -76,9 +75,11 @@ class Instructions(Mapping[Place, Mapping[int, Instruction]]):
     def __len__(self) -> int:
         return len(self._code)
 
-    def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
+    def costs_at(
+        self, wanted: Mapping[str, Set[int]], part: Callable[[Row], Row] | None = None
+    ) -> dict[tuple[str, int], Row]:
         """The costs by object file and address. wanted: addresses by object file. If several places have an address,
-        the last one counts."""
+        the last one counts. part: returns the counts of a row that are wanted; None: all."""
         found: dict[tuple[str, int], Row] = {}
         for place, code in self._code.items():
             module = place.function.object
@@ -89,6 +90,8 @@ class Instructions(Mapping[Place, Mapping[int, Instruction]]):
             for address, cost in zip(code.addresses, code.costs):
                 if address in here:
                     row = self._whole(cost)
+                    if part is not None:
+                        row = part(row)
                     rows[address] = add_rows(rows[address], row) if address in rows else row
             for address, row in rows.items():
                 found[module, address] = row
@@ -158,14 +161,15 @@ def jumps_of(profile_jumps: Mapping[Jump, JumpCount], functions: Container[Funct
 
 
 def costs_at(
-    instructions: Mapping[Place, Mapping[int, Instruction]], wanted: Mapping[str, Set[int]]
+    instructions: Mapping[Place, Mapping[int, Instruction]], wanted: Mapping[str, Set[int]],
+    part: Callable[[Row], Row] | None = None,
 ) -> dict[tuple[str, int], Row]:
     """The costs by object file and address, without making objects of other instructions. wanted: addresses by object
-    file."""
+    file. part: returns the counts of a row that are wanted; None: all."""
     if isinstance(instructions, Instructions):
-        return instructions.costs_at(wanted)
+        return instructions.costs_at(wanted, part)
     return {
-        (place.function.object, address): rows[address].cost
+        (place.function.object, address): part(rows[address].cost) if part is not None else rows[address].cost
         for place, rows in instructions.items()
         for address in rows.keys() & wanted.get(place.function.object, frozenset())
     }

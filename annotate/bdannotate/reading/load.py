@@ -27,7 +27,7 @@ from ..model.sharing import Sharing
 from ..model.sharing import merge as merge_sharing
 from ..model.sharing import run_violation as sharing_run_violation
 from ..model.why import Why
-from ..model.why import merge as merge_why
+from ..model.why_merge import merge as merge_why
 from ..model.why import run_violation as why_run_violation
 from .columns import no_file_beside
 from .contexts import contexts_path, read_contexts

@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import repeat
-from operator import gt
-from typing import TypeVar, cast
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from operator import gt, itemgetter
 
 from ..model.errors import FormatProblem, shorten
+from ..model.narrow import zeros
 from ..model.profile import Function
+from ..model.rows import Rows
 from ..model.why import (
-    NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Order, Reuse, Sampled, Stay, Why, merge,
+    NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Order, Reuse, Sampled, Stay, Why,
     with_scaled_reuses,
 )
+from ..model.why_merge import merge
 from .columns import path_beside
 from .sections import SectionReader, Table, number_of
 
@@ -51,9 +52,6 @@ def read_why(path: str) -> Why:
 
 def read_parts(path: str) -> list[Why]:
     return _Reader.read(path)
-
-
-_Row = TypeVar("_Row", Distance, DataDistance, Inclusive)
 
 
 class _Reader(SectionReader[Why]):
@@ -92,21 +90,24 @@ class _Rows:
         self._scopes = scopes
         self._functions = functions
 
-    def distances(self) -> tuple[Distance, ...]:
-        place, bucket, misses, last = self._found["distances"].columns
+    def distances(self) -> Rows[Distance]:
+        columns = self._found["distances"].columns
+        place, bucket, misses, last = columns
         self._check_all(place, self._places, "place")
         self._check_misses(bucket, misses, last)
-        return tuple(map(_maker(Distance), zip(place, bucket, misses, last)))
+        if any(map(gt, place, islice(place, 1, None))):
+            return Rows.of(Distance, sorted(zip(*columns), key=itemgetter(0)))
+        return Rows(Distance, columns)
 
-    def data(self) -> tuple[DataDistance, ...] | None:
+    def data(self) -> Rows[DataDistance] | None:
         table = self._found.get("data")
         if table is None:
             return None
         group, bucket, misses, last = table.columns
         self._check_misses(bucket, misses, last)
-        return tuple(map(_maker(DataDistance), zip(repeat(0), group, bucket, misses, last)))
+        return Rows(DataDistance, (zeros(table.number), group, bucket, misses, last))
 
-    def inclusive(self) -> tuple[Inclusive, ...] | None:
+    def inclusive(self) -> Rows[Inclusive] | None:
         table = self._found.get("inclusive")
         if table is None:
             return None
@@ -116,9 +117,9 @@ class _Rows:
         self._check_misses(bucket, misses, last)
         if 0 in function:
             raise FormatProblem("inclusive: there is no function 0")
-        open_ones = map(self._functions.__getitem__, function)
-        called = map([None, *self._functions[1:]].__getitem__, callee)
-        return tuple(map(_maker(Inclusive), zip(open_ones, called, bucket, misses, last)))
+        open_ones = list(map(self._functions.__getitem__, function))
+        called = list(map([None, *self._functions[1:]].__getitem__, callee))
+        return Rows(Inclusive, (open_ones, called, bucket, misses, last))
 
     def _check_misses(self, bucket: array[int], misses: array[int], last: array[int]) -> None:
         self._check_all(bucket, _MOST_BUCKETS, "bucket")
@@ -181,12 +182,6 @@ class _Rows:
     def _check(self, number: int, limit: int, what: str) -> None:
         if number >= limit:
             raise FormatProblem(f"there is no {what} {number}")
-
-
-def _maker(kind: type[_Row]) -> Callable[[tuple[object, ...]], _Row]:
-    """Makes a named tuple of the right number of values. There are hundreds of thousands: called by its name, a tuple
-    takes three times as long."""
-    return cast(Callable[[tuple[object, ...]], _Row], partial(tuple.__new__, kind))
 
 
 def _sampled(text: str) -> Sampled:

@@ -13,7 +13,7 @@ import enum
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from ...model.machine import Figure, Machine, Order
 from ...model.why import Distance, bucket_start
@@ -61,7 +61,7 @@ class Rounds(enum.Enum):
         return {Rounds.ESTIMATE: figure.value, Rounds.LEAST: figure.least, Rounds.MEDIAN: figure.median}[self]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Loads:
     """The lines that a site loads.
 
@@ -84,7 +84,7 @@ class Loads:
     steps: int = 0
     step: float = 0.0
 
-    @cached_property
+    @property
     def near_lines(self) -> float:
         return sum(count for _, count in self.near)
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ...model.why import Cause, Depends, Distance, Instruction, Order, Reuse, bucket_start
@@ -55,13 +54,17 @@ class Change(NamedTuple):
     is_asked_ahead: bool = False  # whether the program would prefetch them
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Site:
     """An instruction and its misses. Sites are compared by identity.
 
     where: the file and line of the instruction in the program's own code; for inlined library code, those of the call.
     in_loop: the file and line in the function of the innermost loop, if the instruction is from a helper that was
     inlined there.
+    access: the order of the addresses, which decides what a miss costs.
+    loads: the lines that are loaded, as the estimate of their time needs them.
+    time: the estimated nanoseconds until all lines have come, if as many as possible are in flight at a time and the
+    processor does nothing else meanwhile.
     """
 
     number: int
@@ -84,6 +87,18 @@ class Site:
     in_loop: tuple[str, int] = ("", 0)  # if the line is 0, `where` applies
     # Nanoseconds for which the processor has nothing else to do. Sites sets this, as it depends on the other sites.
     waits: Estimate = Estimate()
+    access: Access = field(init=False)
+    loads: Loads = field(init=False)
+    time: float = field(init=False)
+    # The level of the loop that decides which lines are loaded; None if too few steps were seen.
+    _deciding: Level | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        level = self._deciding_level()
+        self._deciding = level if level is not None and steps_seen(level.order) >= _FEW else None
+        self.access = self._access()
+        self.loads = self._loads()
+        self.time = self.costs.time_of(self.loads)
 
     @property
     def loop_line(self) -> tuple[str, int]:
@@ -99,7 +114,7 @@ class Site:
         """Whether the site follows a chain whose order is known. Advice on chains depends on their order."""
         return self.waits_for_itself and self.has_order
 
-    @cached_property
+    @property
     def waits_for_itself(self) -> bool:
         """Whether each address is read from what the previous access loaded."""
         order = self.levels[0].order if self.levels else None
@@ -130,14 +145,9 @@ class Site:
         """The loop that decides which lines are loaded; None if it is not known."""
         return self._deciding.loop if self._deciding else None
 
-    @cached_property
-    def _deciding(self) -> Level | None:
-        """The level of the loop that decides which lines are loaded. Loops within it may only go through the few lines
-        of an element, or run for one iteration. None if too few steps were seen."""
-        level = self._deciding_level()
-        return level if level is not None and steps_seen(level.order) >= _FEW else None
-
     def _deciding_level(self) -> Level | None:
+        """The level of the loop that decides which lines are loaded. Loops within it may only go through the few lines
+        of an element, or run for one iteration."""
         for level, around in zip(self.levels, self.levels[1:]):
             trips = level.order.accesses / max(around.order.accesses, 1)
             small = level.step is not None and trips * abs(level.step) < _ELEMENT * self.line
@@ -201,9 +211,7 @@ class Site:
         step = self.inner.step if self.inner else None
         return step is not None and 0 < abs(step) < self.line
 
-    @cached_property
-    def access(self) -> Access:
-        """The order of the addresses, which decides what a miss costs."""
+    def _access(self) -> Access:
         step = self._deciding.step if self._deciding else None
         if step is not None and abs(step) < FORESEEN:
             return Access.IN_ORDER if abs(step) <= self.line else Access.STRIDE
@@ -226,9 +234,7 @@ class Site:
             return Access.IN_ORDER
         return Access.STRIDE if abs(step) * factor < FORESEEN else self.access
 
-    @cached_property
-    def loads(self) -> Loads:
-        """The lines that are loaded, as the estimate of their time needs them."""
+    def _loads(self) -> Loads:
         found = loads_of(self.distances, self.access, self.line, self._walks, self.reads or not self.writes)
         if self.access in WAITING:
             found = replace(found, link=self.levels[0].order.on, steps=self.accesses)
@@ -241,23 +247,20 @@ class Site:
         loads = self.loads.changed(change.lines, change.last_level, change.access)
         return replace(loads, blocks=loads.blocks and not change.is_asked_ahead)
 
-    @cached_property
-    def time(self) -> float:
-        """The estimated nanoseconds until all lines have come, if as many as possible are in flight at a time and the
-        processor does nothing else meanwhile."""
-        return self.costs.time_of(self.loads)
-
-    @cached_property
+    @property
     def first_share(self) -> float:
         """The share of `time` that is due to first touches."""
         first = [row for row in self.distances if row.bucket == 0]
-        return self.costs.time_of(loads_of(first, self.access, self.line)) / self.time if self.time else 0.0
+        if not first or not self.time:
+            return 0.0
+        return self.costs.time_of(loads_of(first, self.access, self.line)) / self.time
 
-    @cached_property
+    @property
     def memory_share(self) -> float:
         """The share of `time` that is due to lines from memory."""
-        far = replace(self.loads, near=(), walks=0.0)
-        return self.costs.time_of(far) / self.time if self.time else 0.0
+        if not self.loads.far or not self.time:
+            return 0.0
+        return self.costs.time_of(replace(self.loads, near=(), walks=0.0)) / self.time
 
     @property
     def waiting(self) -> float:
@@ -275,7 +278,7 @@ class Site:
         """`open_waiting` if instructions hide nothing."""
         return 0.0 if self.is_foreseen else self.waits.most * (1 - self.first_share)
 
-    @cached_property
+    @property
     def page_walks(self) -> int:
         """The number of page walks, if the deciding loop steps by a page or more: prefetchers and line buffers do not
         avoid these. 0 if steps are shorter or not constant, or if the translations at hand suffice."""
@@ -313,7 +316,7 @@ class Site:
         """How many lines were conflict misses."""
         return sum(row.misses for row in self.reuses if row.cause is Cause.CONFLICT)
 
-    @cached_property
+    @property
     def first_touches(self) -> int:
         """How many lines were first touches."""
         return sum(row.misses for row in self.distances if row.bucket == 0)

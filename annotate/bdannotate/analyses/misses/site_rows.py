@@ -14,6 +14,8 @@ from ...model.why import Order, Reuse, Why, by_place
 from .miss_costs import MISPREDICTED, MissCosts, Rounds
 
 _Number = TypeVar("_Number", int, float)
+# The events that sites are made of. Other costs of their instructions would take most of the memory.
+_EVENTS = ("Ir", "Dr", "Dw", "EvLineD1", "UsByteD1", "DLconf", "Bcm", "Bim")
 
 
 class SiteRows:
@@ -28,7 +30,9 @@ class SiteRows:
             MissCosts(machine, *caches, rounds) for rounds in (Rounds.LEAST, Rounds.MEDIAN)
         )
         self._profile = profile
-        self._events = {event: number for number, event in enumerate(profile.events)}
+        known = [event for event in _EVENTS if event in profile.events]
+        self._events = {event: number for number, event in enumerate(known)}
+        self._columns = [profile.events.index(event) for event in known]
         wanted: dict[str, set[int]] = {}
         for place in why.places:
             if place is not None:
@@ -65,18 +69,23 @@ class SiteRows:
     def _of_functions(self, count: Callable[[Row], _Number]) -> dict[Function, _Number]:
         found: dict[Function, _Number] = {}
         for place, rows in self._profile.lines.items():
-            found[place.function] = sum(map(count, rows.values()), found.get(place.function, count(())))
+            own = map(count, map(self._known, rows.values()))
+            found[place.function] = sum(own, found.get(place.function, count(())))
         return found
 
+    def _known(self, row: Row) -> Row:
+        """What `count` needs of a row of the profile."""
+        return tuple(map(row.__getitem__, self._columns))
+
     def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
-        """The costs of the wanted addresses, which are given by object file."""
-        return costs_at(self._instructions, wanted)
+        """The costs of the wanted addresses, which are given by object file; for `count`."""
+        return costs_at(self._instructions, wanted, self._known)
 
     def cost(self, module: str, address: int) -> Row:
-        """The costs of an instruction that misses; empty if the profile does not have them."""
+        """The costs of an instruction that misses, for `count`; empty if the profile does not have them."""
         return self._costs.get((module, address), ())
 
     def count(self, cost: Row, event: str) -> int:
-        """The count of an event; 0 if the costs are empty or the profile does not have the event."""
+        """The count of an event in such costs; 0 if these are empty or the profile does not have the event."""
         number = self._events.get(event)
         return cost[number] if cost and number is not None else 0

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rows of a section as columns: hundreds of thousands of named tuples would take eight times the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from operator import eq
+from typing import Any, Generic, TypeVar, cast, overload
+
+_Row = TypeVar("_Row", bound="tuple[Any, ...]")
+
+
+class Rows(Sequence[_Row], Generic[_Row]):
+    """Named tuples that are made whenever they are looked at. A slice shares the columns of the whole. It is equal to
+    any sequence of the same rows."""
+
+    __slots__ = ("_make", "_columns", "_start", "_stop")
+
+    def __init__(self, kind: type[_Row], columns: Sequence[Sequence[Any]]) -> None:
+        """kind: a named tuple; columns: of its fields, of equal length. They must not be modified."""
+        # Called by its name, the class takes three times as long.
+        self._make = cast(Callable[[Iterable[Any]], _Row], partial(tuple.__new__, kind))
+        self._columns = columns
+        self._start, self._stop = 0, len(columns[0])
+
+    @classmethod
+    def of(cls, kind: type[_Row], rows: Iterable[Sequence[Any]]) -> Rows[_Row]:
+        """Of these rows, each as a named tuple of this kind or as its values."""
+        columns = list(zip(*rows))
+        return cls(kind, columns or [()] * len(cast(Any, kind)._fields))
+
+    @property
+    def columns(self) -> Sequence[Sequence[Any]]:
+        """The values of each field."""
+        if self._stop - self._start == len(self._columns[0]):
+            return self._columns
+        return [column[self._start : self._stop] for column in self._columns]
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def __iter__(self) -> Iterator[_Row]:
+        return map(self._make, zip(*self.columns))
+
+    @overload
+    def __getitem__(self, index: int) -> _Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[_Row]: ...
+
+    def __getitem__(self, index: int | slice) -> _Row | Sequence[_Row]:
+        chosen = range(self._start, self._stop)[index]
+        if isinstance(chosen, int):
+            return self._make([column[chosen] for column in self._columns])
+        if chosen.step != 1:
+            return [self._make([column[at] for column in self._columns]) for at in chosen]
+        return self._part(chosen.start, chosen.stop)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def _part(self, start: int, stop: int) -> Rows[_Row]:
+        part = Rows.__new__(type(self))
+        part._make, part._columns, part._start, part._stop = self._make, self._columns, start, stop
+        return part
