@@ -3,7 +3,7 @@
 
 from bdannotate.analyses.hints import hints
 
-from screens import call, report_of, screen, section, use
+from screens import EVENTS, HEAD, call, report_of, screen, section, use
 
 
 def test_a_hint_for_a_library_goes_to_who_calls_it():
@@ -154,3 +154,67 @@ def test_no_advice_claims_an_order_of_addresses():
         for hint in hints(report_of(f"ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 {row}\n")):
             assert "loop" not in hint.pattern.brief and "stride" not in hint.pattern.brief
             assert hint.pattern.helps.startswith("for strides, ") or "stride" not in hint.pattern.helps
+
+
+SAMPLED = "Ir Dr Dw I1mr D1mr D1mw AcCost1 SpLoss1 EvLine1 UsByte1"
+
+
+def sampled_use(lines, used, accesses):
+    """The costs of so many lines, as a sampled run has them: without LL, and without counts of accesses to lines."""
+    counts = 10 * lines, accesses * lines, 0, 0, lines, 0, 1000 * lines // accesses
+    return " ".join(map(str, (*counts, (64 - used) * lines, lines, used * lines)))
+
+
+def sampled_places(widths):
+    """Two functions that lose 480,000 and 96,000 bytes. widths: of the intervals of these, and of all."""
+    body = "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n"
+    body += call("lesser", sampled_use(2000, 16, 8), "/home/me/main.c", "/home/me/program")
+    body += call("worst", sampled_use(10000, 16, 2), "/home/me/main.c", "/home/me/program")
+    body += f"fn=lesser\n5 {sampled_use(2000, 16, 8)}\nfn=worst\n6 {sampled_use(10000, 16, 2)}\n"
+    rows = {
+        name: f"# ob=/home/me/program\n# fl=/home/me/main.c\n# fn={name}\n# sum=9 {'0 ' * 7}{width} 0 0\n"
+        for name, width in widths.items() if name != "all"
+    }
+    total = f"# all=9 {'0 ' * 7}{widths['all']} 0 0\n" if "all" in widths else ""
+    return f"{body}\n# intervals: {9 if total else 1} bursts\n{total}{''.join(rows.values())}"
+
+
+def test_hints_of_a_sampled_run_say_how_far_they_may_be_off(tmp_path, monkeypatch):
+    body = sampled_places({"all": 288000, "worst": 240000, "lesser": 96001})
+    found = hints(report_of(body, SAMPLED))
+    # Half of 480,000; and more than 96,000, of which nothing is known then.
+    assert [(hint.function.name, hint.off) for hint in found] == [("worst", 0.5), ("lesser", None)]
+    # 1000 / accesses is counted, the accesses are not.
+    assert [(hint.use.accesses_per_line, hint.use.average_accesses) for hint in found] == [(2, 0), (8, 0)]
+    monkeypatch.setattr("screens.HEAD", HEAD.replace(EVENTS, SAMPLED))
+    text = screen(tmp_path, body)
+    assert "Missing    LL, causes and repairs; " in text
+    named = [line for line in section(text, "What to change") if line[:1].isdigit()]
+    assert named == [
+        "1. worst (main.c:6): 83% of the loss (±50%), 75% unused",
+        "2. lesser (main.c:5): 17% of the loss (?), 75% unused",
+    ]
+    # The run that has the repairs is one without --sample.
+    assert "valgrind --tool=bdgrind --why=yes --objects=yes ./program  # repairs" in text
+    text = screen(tmp_path, body, "--hints")
+    assert "Its bytes never used are an estimate, ±50%." in text
+    assert "How much it loses is not known: more or longer bursts would say more." in text
+    assert "accesses per line: 2.0." in text
+
+
+def test_a_sampled_run_of_too_few_bursts_names_no_place(tmp_path, monkeypatch):
+    body = sampled_places({"worst": 240000})
+    assert hints(report_of(body, SAMPLED)) == []
+    monkeypatch.setattr("screens.HEAD", HEAD.replace(EVENTS, SAMPLED))
+    said = " ".join(section(screen(tmp_path, body), "What to change"))
+    assert said == (
+        "too few bursts to name a place: choose shorter periods (--sample=bursts,<length>,<period>), or run without "
+        "--sample"
+    )
+
+
+def test_lines_that_are_used_a_lot_need_no_count_of_accesses():
+    """What is left of 1000 / accesses is 0 then."""
+    body = f"ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n5 {sampled_use(5000, 16, 2000)}\n"
+    (hint,) = hints(report_of(body, SAMPLED))
+    assert hint.use.accesses_per_line == 1000 and "share lines" in hint.pattern.brief

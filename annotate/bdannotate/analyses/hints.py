@@ -18,6 +18,7 @@ from ..model.profile import Function, Row
 from .code.ownership import Reach
 from .code.report import FunctionRow, Report
 from .data.data_use import MIXED, UseEvents, data_use, mostly_code
+from .intervals import half_width
 from .ranking import most_saved, ranking
 
 _MAX_PLACES = 10
@@ -30,6 +31,8 @@ _PASSES_ON = 0.95
 # Callers use the same code differently if their shares of bytes never used differ by at least this.
 _DIFFERENT = 0.3
 _CALLER_PART = 0.05  # the minimum share of a place's bytes or instructions that a caller must cause to be compared
+# The accesses per line that are assumed where they are not counted, and too many to leave a cost of rare use.
+_MANY_ACCESSES = 1000.0
 # The maximum number of lines named with a place, and the minimum share of its own loss for all but the first.
 _MAX_LINES = 3
 _NOTABLE = 0.1
@@ -51,7 +54,7 @@ class LineUse:
     used_per_line: float  # bytes
     line_size: float  # bytes
     accesses_per_line: float  # typical: the harmonic mean
-    average_accesses: float
+    average_accesses: float  # 0: not known
     loads_per_line: float  # how often each line of memory was loaded on average, at least; 0: not known
 
 
@@ -88,6 +91,8 @@ class Hint:
     below: Function | None  # the nearest caller with a name, if the function has none
     through_accessor: bool = False  # whether `through` is an accessor
     saved: float | None = None  # the share of the estimated cycles that could be saved, at most; None: not known
+    # By how much its bytes never used may be off, as a share of them; 0: they are exact; None: not known, or by more.
+    off: float | None = 0.0
 
     @property
     def line(self) -> HotLine | None:
@@ -136,15 +141,24 @@ _PATTERNS = (
 
 def hints(report: Report, by_loss: bool = False) -> list[Hint]:
     """The hints for the places that reach the report's threshold, at most _MAX_PLACES: by what could be saved, or by
-    the metric that the user chose. by_loss: by bytes never used, whatever these cost. Raises UserError if the profile
-    lacks events that hints need."""
+    the metric that the user chose. There are none for a sampled run with too few bursts to say how far numbers may be
+    off. by_loss: by bytes never used, whatever these cost. Raises UserError if the profile lacks events that hints
+    need."""
     if data_use(report.metrics) is None or "Ir" not in report.metrics:
-        names = MIXED.loss, MIXED.used, MIXED.lines, MIXED.accesses, MIXED.rareness, "Ir"
+        names = MIXED.loss, MIXED.used, MIXED.lines, MIXED.rareness, "Ir"
         missing = [name for name in names if name not in report.profile.events]
         raise UserError(
             f"--hints needs the cache use that bdgrind counts; the profile lacks {' '.join(missing)}"
         )
+    if has_too_few_bursts(report):
+        return []
     return _Finder(report, _events(report), by_loss).hints()
+
+
+def has_too_few_bursts(report: Report) -> bool:
+    """Whether the run was sampled, and nothing is known of how far its estimates may be off."""
+    intervals = report.profile.intervals
+    return intervals is not None and intervals.total is None
 
 
 def can_hint(report: Report) -> bool:
@@ -191,6 +205,16 @@ class _Finder:
         found.sort(key=lambda hint: -self._ownership.reach(hint.function))
         return found[:_MAX_PLACES]
 
+    def _off(self, entry: FunctionRow, use: LineUse) -> float | None:
+        """By how much the bytes never used may be off, as a share of them: 0 in an exact run; None if that is not
+        known, or more than all of them."""
+        intervals = self._report.profile.intervals
+        if intervals is None:
+            return 0.0
+        widths = intervals.inclusive.get(entry.function)
+        width = half_width(self._report.metrics[self._events.loss], widths, entry.inclusive)
+        return None if width is None else width / max(use.never_used, 1)
+
     def _is_place(self, function: Function) -> bool:
         """Whether a function is a place. If the program's source is not known, functions without symbols are places,
         too: they can be changed as easily as the others, and otherwise the next caller with a symbol would have all of
@@ -235,6 +259,7 @@ class _Finder:
             lines, callers, through, self._bytes_per_call(entry, use),
             self._named_caller(entry.function), through in self._report.accessors,
             self._saved(entry.inclusive) if self._saved else None,
+            self._off(entry, use),
         )
 
     def _use(self, row: Row) -> LineUse | None:
@@ -252,7 +277,8 @@ class _Finder:
         in_memory = event(last.lines, self._report.totals) if last else 0
         average = event(events.accesses) / lines
         cost = event(events.rareness)  # 1000 / accesses of each line, rounded down
-        typical = min(1000 * lines / cost, average) if cost else average
+        most = average if events.accesses in self._report.metrics else _MANY_ACCESSES
+        typical = min(1000 * lines / cost, most) if cost else most
         return LineUse(
             lines, loaded, never_used, never_used / loaded, used / lines, loaded / lines,
             typical, average, lines / in_memory if in_memory else 0.0,

@@ -11,6 +11,7 @@ from ..analyses.hints import Hint, can_hint, hints
 from ..analyses.misses.verdict import First, Verdict
 from ..analyses.types.object_details import Details
 from ..views.data_hints import data_texts, other_data
+from ..views.hints import certainty
 from ..views.json_values import text
 from ..views.names import Names
 from ..views.text import Page
@@ -39,6 +40,8 @@ def hints_for_page(subject: Subject, found: Verdict | None, numbers: Numbers) ->
     for hint in told:
         of_hint = data.of_hints.get(hint.function, ())
         sentences = [text(one) for one in texts[hint.function].sentences] if of_hint else []
+        if sure := certainty(hint):
+            sentences.insert(0, sure)
         found_hints.append(_hint(hint, [_data(one, groups) for one in of_hint], sentences, numbers))
     return {"places": found_hints, "others": _others(data, groups, page) if told or _is_of_misses(found) else []}
 

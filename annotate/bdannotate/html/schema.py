@@ -66,7 +66,7 @@ class Hint(TypedDict):
     below: int | None  # of a function without a name, the nearest caller that has one
     callers: list[tuple[int, float]]
     data: list[HintData]
-    sentences: list[str]  # on the data
+    sentences: list[str]  # on the data, and on how far a sampled run's numbers may be off
 
 
 class OtherData(TypedDict):

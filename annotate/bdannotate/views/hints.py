@@ -131,8 +131,22 @@ def brief_lines(
 def _worth(hint: Hint) -> str:
     """How much a change may save, or the share of the loss if that is not known."""
     if hint.saved is None:
-        return f"{100 * hint.share:.0f}% of the loss"
+        return f"{100 * hint.share:.0f}% of the loss{_off(hint)}"
     return f"at most {max(1, round(100 * hint.saved))}% of the cycles"
+
+
+def _off(hint: Hint) -> str:
+    """How far the loss of a sampled run may be off, in brackets after a blank; empty if it is exact."""
+    if hint.off is None:
+        return " (?)"
+    return f" (±{100 * hint.off:.0f}%)" if hint.off else ""
+
+
+def certainty(hint: Hint) -> str:
+    """A sentence on how far the loss of a sampled run may be off; empty if it is exact."""
+    if hint.off is None:
+        return "How much it loses is not known: more or longer bursts would say more."
+    return f"Its bytes never used are an estimate, ±{100 * hint.off:.0f}%." if hint.off else ""
 
 
 def _where(line: HotLine, page: Page) -> str:
@@ -159,6 +173,8 @@ def _numbers(hint: Hint, page: Page) -> list[str]:
             if use.loads_per_line >= 2 else ""
         )
     ]
+    if sure := certainty(hint):
+        sentences.append(sure)
     if hint.bytes_per_call:
         first, last = map(short_count, hint.bytes_per_call)
         sentences.append(f"Data moved per call: {first} bytes from LL, {last} from memory.")

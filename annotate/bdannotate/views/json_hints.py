@@ -71,6 +71,7 @@ def _hint(hint: Hint, index: Mapping[Function, int]) -> dict[str, Json]:
     return {
         **_function(hint.function, index),
         "share": hint.share,
+        **({} if hint.off == 0 else {"off": hint.off}),
         "saved_at_most": hint.saved,
         "lines_loaded": use.lines,
         "loaded": use.loaded,

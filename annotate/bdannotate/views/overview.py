@@ -20,6 +20,8 @@ from .intervals import estimates, plus_minus
 from .names import fit
 from .text import Page, shorten_middle
 
+# What bursts are too short for.
+_NOT_SAMPLED = "LL, causes and repairs; a run without --sample, with --why=yes, has them"
 # The description with functions that options take for allocators, but that are not.
 _MISNAMED = "Objects"
 # Descriptions that are shown elsewhere, or are of no use on the first screen.
@@ -41,6 +43,7 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
     rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _NOT_LISTED]
     if profile.intervals is not None:
         rows.append(("Estimates", estimates(profile.intervals)))
+        rows.append(("Missing", _NOT_SAMPLED))
     rows += _misnamed(profile)
     found = verdict(profile, report.metrics, report.totals)
     rows += [("Counted", _events(report)), *_levels(report, found), ("Causes", _causes(report))]

@@ -26,7 +26,7 @@ from ..analyses.data.objects import Listing
 from ..analyses.data.wrappers import Wrapper
 from ..analyses.data_hints import DataHints, data_hints
 from ..analyses.hint_changes import HintChanges
-from ..analyses.hints import Hint, can_hint
+from ..analyses.hints import Hint, can_hint, has_too_few_bursts
 from ..analyses.hints import hints as find_hints
 from ..analyses.misses.verdict import First, verdict
 from ..analyses.per_file import PerFile
@@ -80,6 +80,10 @@ _FEWEST_FUNCTIONS = 4
 _FEWEST_STEPS = 1
 # The maximum number of functions whose code misses I1; all of them with --limit=all.
 _CODE_FUNCTIONS = 3
+_TOO_FEW = (
+    "too few bursts to name a place: choose shorter periods (--sample=bursts,<length>,<period>), or run without "
+    "--sample"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,8 @@ def first_screen(
     data = _data_hints(report, found, details if repairs is None else ())
     data = data.most() if limits.fit else data
     brief = brief_lines(found, page, brief_data(data, page)) + brief_others(data, page)
+    if wants_hints and has_too_few_bursts(report):
+        brief = wrapped(_TOO_FEW, page)
     advice = section(_advice_title(report), brief, page) if brief else []
     code = code_use(report)
     of_code: list[str] = []

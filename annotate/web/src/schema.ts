@@ -54,7 +54,7 @@ export interface Hint {
     below: number | null; // of a function without a name, the nearest caller that has one
     callers: [number, number][];
     data: HintData[];
-    sentences: string[]; // on the data
+    sentences: string[]; // on the data, and on how far a sampled run's numbers may be off
 }
 
 export interface OtherData {

@@ -50,7 +50,7 @@ class SortKey:
     threshold: float | None
 
 
-# The default is the first set whose metrics all exist; those of the last level may be missing, as in sampled profiles.
+# The default is the first set whose metrics all exist, but for those that sampled profiles lack.
 # If the page is narrow, the last columns are dropped first.
 _DEFAULT_SETS: tuple[tuple[str, ...], ...] = (
     ("SpLossD1:incl", "SpLossD1:self", "UnusedD1:incl", "D1m#:incl", "DLm#:incl", "Ir%:incl",
@@ -61,7 +61,7 @@ _DEFAULT_SETS: tuple[tuple[str, ...], ...] = (
     ("Ir:incl", "Ir:self", "D1m#:incl", "DLm#:incl", "D1rate:incl", "LLrate:incl"),
     ("Ir:incl", "Ir:self", "Bm#:incl", "Brate:incl"),
 )
-_LAST_LEVEL = ("DLm", "LLrate")
+_NOT_SAMPLED = ("DLm", "LLrate", "AccLineD1", "AccLine1")
 
 
 def choose_columns(
@@ -103,7 +103,7 @@ def without_rates(columns: Sequence[Column]) -> tuple[Column, ...]:
 def _default_names(metrics: Mapping[str, Metric]) -> Sequence[str]:
     for names in _DEFAULT_SETS:
         known = [name for name in names if _bare(name) in metrics]
-        if all(_bare(name) in _LAST_LEVEL for name in names if name not in known):
+        if all(_bare(name) in _NOT_SAMPLED for name in names if name not in known):
             return known
     counts = [name for name, metric in metrics.items() if not metric.is_ratio][:3]
     return [f"{name}:{side.value}" for name in counts for side in (CostKind.INCLUSIVE, CostKind.SELF)]

@@ -21,7 +21,7 @@ class UseEvents:
     loss: str  # bytes loaded and never used
     used: str  # bytes used
     lines: str  # lines that left the cache
-    accesses: str  # accesses to these lines
+    accesses: str  # accesses to these lines; sampled runs do not count them
     rareness: str  # AcCost, high if lines are hardly used
     is_mixed: bool  # whether lines of instructions are included
 
@@ -42,9 +42,10 @@ MIXED = _events("1", True)
 
 
 def data_use(available: Container[str], level: int = 1) -> UseEvents | None:
-    """The first events of a level that are all available; None if there are none. level: 1, or 2 for LL."""
+    """The first events of a level that are all available, but for the accesses; None if there are none. level: 1, or 2
+    for LL."""
     for events in _LEVELS[level]:
-        names = (events.loss, events.used, events.lines, events.accesses, events.rareness)
+        names = (events.loss, events.used, events.lines, events.rareness)
         if all(name in available for name in names):
             return events
     return None
