@@ -5,19 +5,14 @@ compared, each has a second set of columns, `before:...`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
 from typing import TypeVar
 
-from ..analyses.code.instructions import disassemble
-from ..model.code import looked_at_once
 from ..model.graph import FunctionCosts, build
 from ..model.merge import add
-from ..model.narrow import Growing
-from ..model.profile import Call, Function, Instruction, Intervals, Place, Profile, Row
-from . import schema
+from ..model.profile import Call, Intervals, Place, Profile, Row
 from .numbers import Numbers
-from .subject import PageCode, Side, Subject
-from .tables import Form, Table, packed
+from .subject import Side, Subject
+from .tables import Table
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -25,11 +20,6 @@ Value = TypeVar("Value")
 # Members of a sum are shown by function as far as one of them has this share of an event.
 _MEMBER_SHARE = 0.005
 _MAX_MEMBER_FUNCTIONS = 1000
-# Disassembling is slow: only what has this share of an event is worth it.
-_CODE_SHARE = 0.002
-_MAX_DISASSEMBLED = 200
-# So many instructions are made columns at once.
-_AT_ONCE = 10_000
 
 
 def functions_table(subject: Subject, numbers: Numbers) -> Table:
@@ -150,44 +140,6 @@ def sites_table(subject: Subject, numbers: Numbers) -> Table:
     return Table(len(keys), columns)
 
 
-def page_code(subject: Subject, numbers: Numbers) -> PageCode:
-    """Instructions of the first side, by function and address, and their texts as far as they could be disassembled.
-    They are most of what a large page has but for its tree: they are packed before all else is read, and a function's
-    are in the columns before the next one's are looked at."""
-    side = subject.sides[0]
-    instructions = side.profile.instructions
-    texts = _disassembled(subject, instructions)
-    known: dict[str, int] = {"": 0}
-    by_function: dict[int, list[tuple[int, Place]]] = {}
-    for place in instructions:
-        by_function.setdefault(numbers.function(place.function), []).append((numbers.file(place.file), place))
-    names = [*schema.TABLES["code"].own, *(f"self:{event}" for event in side.profile.events)]
-    found = {name: Growing() for name in names}
-    waiting: list[tuple[int, ...]] = []
-
-    def take() -> None:
-        for column, values in zip(found.values(), zip(*waiting)):
-            column.extend(values)
-        waiting.clear()
-
-    for function, places in sorted(by_function.items()):
-        rows = [
-            (address, file, instruction)
-            for file, place in places for address, instruction in looked_at_once(instructions, place).items()
-        ]
-        rows.sort(key=itemgetter(0, 1))
-        module = places[0][1].function.object
-        for address, file, one in rows:
-            line_text = known.setdefault(texts.get((module, address), ""), len(known))
-            waiting.append((function, file, address, one.line, line_text, *one.cost))
-        if len(waiting) >= _AT_ONCE:
-            take()
-    take()
-    columns = {name: column.values for name, column in found.items()}
-    table = Table(len(columns["line"]), columns, forms={"address": Form.STEPS, "function": Form.STEPS})
-    return PageCode(packed(table), list(known))
-
-
 def members_table(subject: Subject, numbers: Numbers) -> Table:
     """Per function, in groups of as many rows as there are members: what each of them has."""
     union = subject.members[0]
@@ -232,27 +184,3 @@ def _united(
     found = [part(side.profile) for side in subject.sides]
     keys: Iterable[Key] = (key for values in found for key in values)
     return list(dict.fromkeys(keys)), found
-
-
-def _disassembled(
-    subject: Subject, instructions: Mapping[Place, Mapping[int, Instruction]]
-) -> dict[tuple[str, int], str]:
-    """The costliest functions' texts, by object and address."""
-    totals = subject.report.totals
-    functions = subject.sides[0].graph.functions
-
-    def largest_share(function: Function) -> float:
-        row = functions[function].self_cost if function in functions else ()
-        return max((count / total for count, total in zip(row, totals) if total), default=0.0)
-
-    shares = {function: largest_share(function) for function in {place.function: None for place in instructions}}
-    ranked = sorted(shares, key=lambda function: -shares[function])[:_MAX_DISASSEMBLED]
-    chosen = {function for function in ranked if shares[function] >= _CODE_SHARE}
-    wanted: dict[str, list[int]] = {}
-    for place in instructions:
-        if place.function in chosen:
-            wanted.setdefault(place.function.object, []).extend(instructions[place])
-    return {
-        (path, address): text
-        for path, addresses in wanted.items() for address, text in disassemble(path, addresses).items()
-    }

@@ -69,8 +69,17 @@ class Growing:
             self.values += more
             return
         try:
-            piece = narrow(more) if any(more) else zeros(len(more))
+            self.values = extended(self.values, _like(self.values, more))
         except OverflowError:
             self.values = [*self.values, *more]
-            return
-        self.values = extended(self.values, piece)
+
+
+def _like(column: array[int], more: Sequence[int]) -> array[int]:
+    """The column of these counts, at least as wide as it needs to be: where they fit, which need not be looked for, as
+    wide as this one. Raises OverflowError as `narrow` does."""
+    if not any(more):
+        return zeros(len(more))
+    try:
+        return array(column.typecode, more)
+    except OverflowError:
+        return narrow(more)

@@ -15,9 +15,9 @@ from ..analyses.code.structure import Structure, structures
 from ..analyses.repairs.unshare import with_unshare
 from ..html.numbers import Numbers
 from ..html.page import page
+from ..html.page_code import page_code
 from ..html.page_data import page_data
 from ..html.page_frames import entries_with_frames
-from ..html.page_tables import page_code
 from ..html.subject import Subject, of_sum, of_two
 from ..options import Options
 from ..reading.load import with_costs

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import re
+import os
 import shutil
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from .windows import windows
 _INSTRUCTION_SHARE = 0.1  # the threshold of an instruction, as a share of that of a function
 _CONTEXT = 2  # how many instructions are shown around a notable one
 _OBJDUMP_SECONDS = 60
-# Starting objdump takes as long as disassembling this many bytes.
+# Starting objdump takes as long as disassembling this many bytes, or this share of a large file.
 _APART = 1 << 14
+_APART_SHARE = 1 / 512
 # The maximum bytes of an instruction. objdump would show only the first byte of one that is cut.
 _LONGEST = 16
-_DISASSEMBLED = re.compile(r"\s*([0-9a-f]+):\t(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ def disassemble(path: str, addresses: Iterable[int]) -> dict[int, str]:
     objdump = shutil.which("objdump")
     if not objdump or not path.startswith("/") or not is_regular_file(path):
         return {}
-    wanted = set(addresses)
+    wanted = {f"{address:x}": address for address in addresses}
     found: dict[int, str] = {}
-    for start, stop in _pieces(sorted(wanted)):
+    for start, stop in _pieces(sorted(wanted.values()), max(_APART, int(_APART_SHARE * _size(path)))):
         command = [
             objdump, "-d", "-C", "--no-show-raw-insn", f"--start-address={start:#x}",
             f"--stop-address={stop:#x}", path,
@@ -143,18 +143,27 @@ def disassemble(path: str, addresses: Iterable[int]) -> dict[int, str]:
         except ToolError:
             return {}
         for line in text.split("\n"):
-            match = _DISASSEMBLED.fullmatch(line)
-            if match and (address := int(match[1], 16)) in wanted:
-                found[address] = match[2].expandtabs(8)
+            at, _, shown = line.partition(":\t")
+            address = wanted.get(at.lstrip()) if shown else None
+            if address is not None:
+                found[address] = shown.expandtabs(8)
     return found
 
 
-def _pieces(addresses: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _size(path: str) -> int:
+    """Bytes of a file; 0 if it is gone."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def _pieces(addresses: Sequence[int], apart: int = _APART) -> Iterator[tuple[int, int]]:
     """The ranges of addresses to disassemble, each from its start to behind its end. The code between parts of a
-    function that are far from each other may be most of a program, so it is skipped."""
+    function that are far from each other, by more than `apart` bytes, may be most of a program, so it is skipped."""
     start = before = None
     for address in addresses:
-        if start is None or before is None or address - before > _APART:
+        if start is None or before is None or address - before > apart:
             if start is not None and before is not None:
                 yield start, before + _LONGEST
             start = address

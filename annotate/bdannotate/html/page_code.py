@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The instructions of a page. They are most of what a large page has but for its tree: they are packed before all else
+is read, and the costs of a few thousand are columns before the next ones are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+
+from ..analyses.code.instructions import disassemble
+from ..model.code import instruction_rows
+from ..model.narrow import Growing
+from ..model.profile import Function, Instruction, Place, Row
+from . import schema
+from .numbers import Numbers
+from .subject import PageCode, Subject
+from .tables import Form, Table, packed
+
+# Disassembling is slow: only what has this share of an event is worth it.
+_LEAST_SHARE = 0.002
+_MOST_DISASSEMBLED = 200
+# So many instructions are made columns at once.
+_AT_ONCE = 10_000
+
+
+def page_code(subject: Subject, numbers: Numbers) -> PageCode:
+    """Instructions of the first side, by function and address, and their texts as far as they could be disassembled."""
+    side = subject.sides[0]
+    instructions = side.profile.instructions
+    texts = _disassembled(subject, instructions)
+    known: dict[str, int] = {"": 0}
+    by_function: dict[int, list[tuple[int, Place]]] = {}
+    for place in instructions:
+        by_function.setdefault(numbers.function(place.function), []).append((numbers.file(place.file), place))
+    columns = _Columns([*schema.TABLES["code"].own, *(f"self:{event}" for event in side.profile.events)])
+    for function, places in sorted(by_function.items()):
+        rows = [
+            (address, file, line, cost)
+            for file, place in places for address, line, cost in instruction_rows(instructions, place)
+        ]
+        rows.sort(key=itemgetter(0, 1))
+        addresses, files, lines, costs = zip(*rows)
+        text_of = texts.get(places[0][1].function.object, {})
+        shown = [known.setdefault(text_of.get(address, ""), len(known)) for address in addresses]
+        columns.add([[function] * len(rows), files, addresses, lines, shown], costs)
+    return PageCode(packed(columns.table()), list(known))
+
+
+class _Columns:
+    """Costs wait as rows until there are enough of them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._found = {name: Growing() for name in names}
+        self._own: list[list[int]] = [[] for _ in schema.TABLES["code"].own]
+        self._costs: list[Row] = []
+
+    def add(self, own: Sequence[Sequence[int]], costs: Sequence[Row]) -> None:
+        """own: the columns that are no costs."""
+        for waiting, values in zip(self._own, own):
+            waiting += values
+        self._costs += costs
+        if len(self._costs) >= _AT_ONCE:
+            self._take()
+
+    def table(self) -> Table:
+        self._take()
+        columns = {name: column.values for name, column in self._found.items()}
+        return Table(len(columns["line"]), columns, forms={"address": Form.STEPS, "function": Form.STEPS})
+
+    def _take(self) -> None:
+        for column, values in zip(self._found.values(), (*self._own, *zip(*self._costs))):
+            column.extend(values)
+        for waiting in self._own:
+            waiting.clear()
+        self._costs.clear()
+
+
+def _disassembled(
+    subject: Subject, instructions: Mapping[Place, Mapping[int, Instruction]]
+) -> dict[str, dict[int, str]]:
+    """The texts of the costliest functions' instructions, by object and address."""
+    totals = subject.report.totals
+    functions = subject.sides[0].graph.functions
+
+    def largest_share(function: Function) -> float:
+        row = functions[function].self_cost if function in functions else ()
+        return max((count / total for count, total in zip(row, totals) if total), default=0.0)
+
+    shares = {function: largest_share(function) for function in {place.function: None for place in instructions}}
+    ranked = sorted(shares, key=lambda function: -shares[function])[:_MOST_DISASSEMBLED]
+    chosen = {function for function in ranked if shares[function] >= _LEAST_SHARE}
+    wanted: dict[str, list[int]] = {}
+    for place in instructions:
+        if place.function in chosen:
+            addresses = (address for address, _, _ in instruction_rows(instructions, place))
+            wanted.setdefault(place.function.object, []).extend(addresses)
+    return {path: disassemble(path, addresses) for path, addresses in wanted.items()}
