@@ -55,6 +55,7 @@ def test_one_that_is_not_there_is_said():
 ])
 def test_what_is_disassembled_at_a_time(addresses, pieces):
     assert list(_pieces(addresses)) == pieces
+    assert list(_pieces(addresses, 1 << 15)) == ([(addresses[0], addresses[-1] + 16)] if addresses else [])
 
 
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("objdump"), reason="gcc or objdump is missing")

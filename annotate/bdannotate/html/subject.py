@@ -106,6 +106,22 @@ def of_two(
     return Subject(_report(after), sides, (), page_tree(tree), len(pairs), objects=objects)
 
 
+def without_code(subject: Subject) -> Subject:
+    """The same without the instructions and jumps of its profiles."""
+
+    def plain(profile: Profile) -> Profile:
+        return replace(profile, instructions={}, jumps={})
+
+    def of_plain(report: Report) -> Report:
+        return replace(report, profile=plain(report.profile))
+
+    return replace(
+        subject, report=of_plain(subject.report), members=tuple(map(plain, subject.members)),
+        sides=tuple(replace(side, profile=plain(side.profile)) for side in subject.sides),
+        costed=None if subject.costed is None else of_plain(subject.costed),
+    )
+
+
 def with_waits(subject: Subject) -> Subject:
     """The same with what misses cost among its events, where that is known of a single run: functions, calls and
     lines have it. Contexts, data objects, instructions and parts do not."""

@@ -18,7 +18,7 @@ from ..html.page import page
 from ..html.page_code import page_code
 from ..html.page_data import page_data
 from ..html.page_frames import entries_with_frames
-from ..html.subject import Subject, of_sum, of_two
+from ..html.subject import Subject, of_sum, of_two, without_code
 from ..options import Options
 from ..reading.load import with_costs
 from ..reading.parser import Detail
@@ -33,8 +33,19 @@ from .why import why_of_page
 
 
 def html(paths: Sequence[str], options: Options, target: str) -> int:
-    inputs = Inputs(options)
     paths = paths if options.mode == "diff" else with_costs(paths)
+    subject, numbers = _subject(paths, options)
+    data = page_data(subject, numbers, options.include, options.sources, f"bd_annotate {__version__}")
+    names = [os.path.basename(path) for path in paths]
+    title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    write_file(target, page(data, text(title)))
+    return EXIT_GOOD
+
+
+def _subject(paths: Sequence[str], options: Options) -> tuple[Subject, Numbers]:
+    """What the page is about, and the numbers by which the tables refer to functions and files that are packed already.
+    It has no code: that is most of a large profile, and nothing else needs it."""
+    inputs = Inputs(options)
     profiles = [
         inputs.with_estimate(inputs.profile_of_functions(path, Detail.INSTRUCTIONS))
         for path in paths
@@ -66,11 +77,7 @@ def html(paths: Sequence[str], options: Options, target: str) -> int:
         f"the page shows {event} below 0 as 0; the lists of bd_annotate show the real value"
         for event in given_back(profiles)
     ])
-    data = page_data(subject, numbers, options.include, options.sources, f"bd_annotate {__version__}")
-    names = [os.path.basename(path) for path in paths]
-    title = " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
-    write_file(target, page(data, text(title)))
-    return EXIT_GOOD
+    return without_code(subject), numbers
 
 
 def _structures(subject: Subject, inputs: Inputs) -> tuple[Structure, ...]:

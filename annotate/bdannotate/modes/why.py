@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..analyses.code.report import Report
 from ..analyses.data.object_labels import label
@@ -62,6 +63,8 @@ def why_of_page(
     repairs = repairs_of(sites, made.profile, objects, inputs) if sites else None
     costs = with_what_misses_cost(made.profile, sites, inputs)
     functions = functions_with_callers(repairs, made.graph) if repairs else set()
+    # Sites are made of the rest.
+    why = replace(why, reuses=None, orders=None, stays=None)
     return PageWhy(
         why, repairs, frozenset(functions), _loops(why, made.profile, inputs), objects, made.profile.events,
         tuple(inputs.options.include), costs if sites else None,

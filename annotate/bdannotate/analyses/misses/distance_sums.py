@@ -53,19 +53,34 @@ class DistanceSums:
         self._misses = [number for number, event in enumerate(events) if event in ("D1mr", "D1mw")]
         self._own: dict[Function | None, Counter[int]] = {}
         self._by_address: dict[tuple[Function, int], Counter[int]] = {}
-        in_frames = {(one.root, address) for one in code.values() for address in one.own}
-        for row in why.distances:
-            place = why.places[row.place]
-            at = (place.function, place.address) if place else None
-            if at in in_frames:
-                _counter(self._by_address, at)[row.bucket] += row.misses
-            else:
-                function = place.function if place else None
-                _counter(self._own, function)[row.bucket] += row.misses
         self._inclusive: dict[tuple[Function, Function | None], Counter[int]] = {}
-        for part in why.inclusive or ():
-            key = part.function, part.callee
-            _counter(self._inclusive, key)[part.bucket] += part.misses
+        # Looking names up takes long, so that it is done once for rows that follow each other.
+        self._add_distances()
+        self._add_inclusive()
+
+    def _add_distances(self) -> None:
+        in_frames = {(one.root, address) for one in self._code.values() for address in one.own}
+        before = -1
+        counter: Counter[int] = Counter()
+        for number, bucket, misses, _ in zip(*self._why.distances.columns):
+            if number != before:
+                before = number
+                place = self._why.places[number]
+                at = (place.function, place.address) if place else None
+                if at is not None and at in in_frames:
+                    counter = _counter(self._by_address, at)
+                else:
+                    counter = _counter(self._own, place.function if place else None)
+            counter[bucket] += misses
+
+    def _add_inclusive(self) -> None:
+        before: tuple[object, object] = (None, None)
+        counter: Counter[int] = Counter()
+        for function, callee, bucket, misses, _ in zip(*self._why.inclusive.columns) if self._why.inclusive else ():
+            if function is not before[0] or callee is not before[1]:
+                before = function, callee
+                counter = _counter(self._inclusive, (function, callee))
+            counter[bucket] += misses
 
     @property
     def has_paths(self) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ...model.machine import Figure, Machine, Order
@@ -83,10 +83,10 @@ class Loads:
     link: int = 0
     steps: int = 0
     step: float = 0.0
+    near_lines: float = field(init=False)  # from all caches
 
-    @property
-    def near_lines(self) -> float:
-        return sum(count for _, count in self.near)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "near_lines", sum(count for _, count in self.near))
 
     @property
     def lines(self) -> float:

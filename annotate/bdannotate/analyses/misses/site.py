@@ -65,6 +65,7 @@ class Site:
     loads: the lines that are loaded, as the estimate of their time needs them.
     time: the estimated nanoseconds until all lines have come, if as many as possible are in flight at a time and the
     processor does nothing else meanwhile.
+    first_share: the share of it that is due to first touches.
     """
 
     number: int
@@ -90,6 +91,7 @@ class Site:
     access: Access = field(init=False)
     loads: Loads = field(init=False)
     time: float = field(init=False)
+    first_share: float = field(init=False)
     # The level of the loop that decides which lines are loaded; None if too few steps were seen.
     _deciding: Level | None = field(init=False)
 
@@ -99,6 +101,7 @@ class Site:
         self.access = self._access()
         self.loads = self._loads()
         self.time = self.costs.time_of(self.loads)
+        self.first_share = self._first_share()
 
     @property
     def loop_line(self) -> tuple[str, int]:
@@ -247,9 +250,7 @@ class Site:
         loads = self.loads.changed(change.lines, change.last_level, change.access)
         return replace(loads, blocks=loads.blocks and not change.is_asked_ahead)
 
-    @property
-    def first_share(self) -> float:
-        """The share of `time` that is due to first touches."""
+    def _first_share(self) -> float:
         first = [row for row in self.distances if row.bucket == 0]
         if not first or not self.time:
             return 0.0
