@@ -229,8 +229,10 @@ def metrics_of(profile: Profile) -> dict[str, Metric]:
 def with_cycle_costs(profile: Profile, costs: tuple[int, ...]) -> Profile:
     """The profile with another CEst. costs: cycles of an instruction, of a miss of L1, of L2 if there are four numbers,
     and of LL. Raises UserError if they do not match the profile's caches."""
-    if any(event not in profile.events for event in ("I1mr", "D1mr", "D1mw", "ILmr")):
-        raise UserError(f"--cycle-costs: {profile.parts[0].source} counts no cache misses")
+    needed = "Ir", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw"
+    missing = [event for event in needed if event not in profile.events]
+    if missing:
+        raise UserError(f"--cycle-costs: {profile.parts[0].source} lacks {' '.join(missing)}")
     has_l2 = "D2mr" in profile.events
     if len(costs) == 4 and not has_l2:
         raise UserError(f"--cycle-costs: {profile.parts[0].source} has no L2, so it takes three numbers")

@@ -154,7 +154,8 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
         for place, rows in profile.hot_calls.items()
     }
     first, last = _CODE
-    formula = " + ".join(["Ir", f"{first} I1mr", f"{last} ILmr", *EVENTS])
+    counted = {"Ir": "Ir", "I1mr": f"{first} I1mr", "ILmr": f"{last} ILmr"}
+    formula = " + ".join([*(term for event, term in counted.items() if event in profile.events), *EVENTS])
     return replace(
         profile, events=profile.events + MADE, lines=lines, calls=calls,
         instructions=instructions(profile.instructions) if with_instructions else {},
