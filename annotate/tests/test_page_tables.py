@@ -6,6 +6,7 @@ from array import array
 
 import pytest
 from bdannotate.html.tables import Form, Table, packed
+from bdannotate.html.whole_sums import rest_of_sum
 from html_pages import values_of
 from hypothesis import given
 from hypothesis import strategies as some
@@ -51,6 +52,28 @@ def test_with_many_zeros(values, zeros):
 ])
 def test_what_is_sparse(values, form):
     assert read(values)[0][2] == form
+
+
+@given(some.data())
+def test_sums_of_whole_columns_are_those_of_their_rows(data):
+    rows = data.draw(some.integers(1, 9))
+
+    def column(codes):
+        code = data.draw(some.sampled_from(codes))
+        most = min((1 << 8 * array(code).itemsize) - 1, 1 << 53)
+        least_or_most = some.sampled_from([0, most])
+        return array(code, data.draw(some.lists(least_or_most | some.integers(0, most), min_size=rows, max_size=rows)))
+
+    weights = data.draw(some.lists(some.integers(-1 << 15, 1 << 15), min_size=1, max_size=3))
+    parts = [(column("BHI"), weight) for weight in weights]
+    expected = [sum(weight * part[row] for part, weight in parts) for row in range(rows)]
+    values = column("BHIQ")
+    if data.draw(some.booleans()) and 0 <= min(expected) and max(expected) < 1 << 32:
+        values = array("I", expected)
+    left = [value - one for value, one in zip(values, expected)]
+    found = rest_of_sum(values, parts)
+    assert (found is None) == (not any(left))
+    assert found is None or list(found) == left
 
 
 def test_what_is_below_0_and_beyond_64_bits():

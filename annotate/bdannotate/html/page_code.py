@@ -41,7 +41,10 @@ def page_code(subject: Subject, numbers: Numbers) -> PageCode:
         rows.sort(key=itemgetter(0, 1))
         addresses, files, lines, costs = zip(*rows)
         text_of = texts.get(places[0][1].function.object, {})
-        shown = [known.setdefault(text_of.get(address, ""), len(known)) for address in addresses]
+        if text_of.keys().isdisjoint(addresses):
+            shown = [0] * len(rows)
+        else:
+            shown = [known.setdefault(text_of.get(address, ""), len(known)) for address in addresses]
         columns.add([[function] * len(rows), files, addresses, lines, shown], costs)
     return PageCode(packed(columns.table()), list(known))
 

@@ -39,8 +39,8 @@ _ORDERS, _SUMS = _orders(), _sums()
 
 
 def order_for(name: str, known: Set[str] | Mapping[str, object]) -> tuple[str, ...]:
-    """The columns by which the rows of this one are put in an order, the first one first: where they have the same
-    there, they have much the same here. Empty if there are none."""
+    """The columns, two at most, by which the rows of this one are put in an order, the first one first: where they have
+    the same there, they have much the same here. Empty if there are none."""
     kind, colon, event = name.rpartition(":")
     found = tuple(_whole(kind + colon, one, known) for one in _ORDERS.get(event, ()))
     first = [one for one in found if one in known]

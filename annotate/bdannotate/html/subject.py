@@ -132,12 +132,12 @@ def with_waits(subject: Subject) -> Subject:
         or costs.events[: len(side.profile.events)] != side.profile.events
     ):
         return subject
-    report = _report(costs)
+    report = _report(costs, subject.costed.graph if subject.costed is not None else None)
     return replace(subject, report=report, sides=(Side("", costs, build(costs, side.graph)),))
 
 
-def _report(profile: Profile) -> Report:
-    return make_report(profile, make_selection(profile, (), (), HINTS_FROM, None, None))
+def _report(profile: Profile, graph: CallGraph | None = None) -> Report:
+    return make_report(profile, make_selection(profile, (), (), HINTS_FROM, None, None), graph=graph)
 
 
 def _wide(tree: ContextTree, events: tuple[str, ...], first: bool) -> ContextTree:

@@ -20,11 +20,12 @@ import zlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, compress, repeat
-from operator import eq, mul, not_, sub
+from itertools import chain, compress, groupby
+from operator import eq, not_, sub
 
-from ..model.narrow import CODES, narrow, zeros
+from ..model.narrow import CODES, narrow, width_of, zeros
 from .relations import order_for, sum_for
+from .whole_sums import rest_of_sum
 
 # Beyond it, deflating takes twice the time for two in a hundred bytes.
 _LEVEL = 4
@@ -158,9 +159,9 @@ class _Columns:
         for name in self._exact:
             values = _counts(parts.columns.get(name, ()))
             if name not in by and values is not None and len(values) == len(rows):
-                found[name] = [0] * self._rows
-                for row, value in zip(rows, values):
-                    found[name][row] += value
+                found[name] = sums = [0] * self._rows
+                for row, value in zip(compress(rows, values), filter(None, values)):
+                    sums[row] += value
         return found
 
     def _head(self, values: array[int], form: Form, count: int, refers: Mapping[str, int]) -> bytes:
@@ -175,22 +176,17 @@ class _Columns:
         largest = sum(abs(weight) << 8 * self._exact[name].itemsize for name, weight in weights.items())
         if not weights or largest >= _EXACT or max(abs(weight) for weight in weights.values()) > _LARGEST_WEIGHT:
             return None
-        columns = [values, *(self._exact[name] for name in weights)]
-        # Where all are 0 but for some rows, the others need no look.
-        order = self._order((next(iter(weights)),)) if min(weights.values()) < 0 else None
-        if order is not None:
-            picked = [array(column.typecode, map(column.__getitem__, order)) for column in columns]
-            if all(_nonzero(some) == _nonzero(column) for some, column in zip(picked, columns)):
-                columns = picked
-        left: Iterable[int] = columns[0]
-        for column, weight in zip(columns[1:], weights.values()):
-            left = map(sub, left, column if weight == 1 else map(mul, column, repeat(weight)))
-        rest = list(left)
-        if not any(rest):
+        rest = rest_of_sum(values, ((self._exact[name], weight) for name, weight in weights.items()))
+        if rest is None:
             return zeros(self._rows)
-        if len(rest) < self._rows or 2 * rest.count(0) < len(rest):
+        places = _places(rest)
+        if 2 * len(places) > self._rows:
             return None
-        return narrow([2 * one if one >= 0 else -2 * one - 1 for one in rest])
+        kept = [2 * one if one >= 0 else -2 * one - 1 for one in map(rest.__getitem__, places)]
+        found = zeros(self._rows, width_of(max(kept)))
+        for place, one in zip(places, kept):
+            found[place] = one
+        return found
 
     def _ordered(self, values: array[int], names: tuple[str, ...]) -> array[int]:
         found = array(values.typecode, map(values.__getitem__, self._order(names)))
@@ -199,13 +195,16 @@ class _Columns:
         return found
 
     def _order(self, names: tuple[str, ...]) -> array[int]:
-        """Rows that are not 0 in the first column."""
+        """Rows that are not 0 in the first of one or two columns."""
         known = self._orders.pop(names, None)
         if known is None:
-            rows: Iterable[int] = compress(range(self._rows), self._exact[names[0]])
-            for name in reversed(names):
-                rows = sorted(rows, key=self._exact[name].__getitem__)
-            known = array("I", rows)
+            by_first, *others = (self._exact[name].__getitem__ for name in names)
+            if others:
+                # Rows with the same count in the first column are few, and sorted sooner than all.
+                groups = groupby(self._order(names[:1]), by_first)
+                known = array("I", chain.from_iterable(sorted(same, key=others[0]) for _, same in groups))
+            else:
+                known = array("I", sorted(_places(self._exact[names[0]]), key=by_first))
         # The last ones are those that are asked for again.
         self._orders[names] = known
         while len(self._orders) > _MOST_ORDERS:
@@ -240,15 +239,22 @@ def _differences(values: array[int], form: Form) -> bytes:
 
 def _whole(values: array[int]) -> bytes:
     """A column that needs no other one."""
-    if len(values) >= _FEW and values.count(0) >= _ZEROS * len(values):
-        return _sparse(values)
+    if len(values) >= _FEW:
+        places = _places(values)
+        if len(values) - len(places) >= _ZEROS * len(values):
+            return _sparse(values, places)
     return bytes([values.itemsize]) + bytes(_HEAD - 1) + _by_bytes(values)
 
 
-def _sparse(values: array[int]) -> bytes:
-    places = array("I", compress(range(len(values)), values))
+def _places(values: array[int]) -> array[int]:
+    """The rows that are not 0."""
+    return array("I", compress(range(len(values)), values))
+
+
+def _sparse(values: array[int], places: array[int]) -> bytes:
+    """places: the rows that are not 0."""
     gaps = narrow(list(map(sub, places, chain((-1,), places))))
-    kept = array(values.typecode, filter(None, values))
+    kept = array(values.typecode, map(values.__getitem__, places))
     head = bytes([values.itemsize, 0, Form.SPARSE, gaps.itemsize]) + len(kept).to_bytes(4, "little")
     return head + _by_bytes(gaps) + _by_bytes(kept)
 

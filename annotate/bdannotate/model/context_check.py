@@ -35,7 +35,7 @@ def context_violation(tree: ContextTree, profile: Profile) -> str | None:
 
 def run_violation(tree: ContextTree, profile: Profile) -> str | None:
     """The first difference in runs or totals, as a sentence; None if there is none. This takes no time, so it is
-    checked whenever a tree is used. The profile must be as it was read."""
+    checked whenever a tree is used. Both must be as they were read."""
     source = tree.parts[0].source
     for what, found, expected in (
         ("process", {part.pid for part in tree.parts}, {part.pid for part in profile.parts}),
@@ -48,7 +48,8 @@ def run_violation(tree: ContextTree, profile: Profile) -> str | None:
         return (
             f"{source} has {' '.join(tree.events)}, but the profile has {' '.join(profile.events)}"
         )
-    for event, mine, other in zip(tree.events, tree.totals(), profile.totals()):
+    totals = map(sum, zip(*(part.sums for part in tree.parts)))  # they were compared with the nodes' when it was read
+    for event, mine, other in zip(tree.events, totals, profile.totals()):
         if mine != other:
             return _difference(tree, event, mine, other)
     return None

@@ -168,9 +168,10 @@ def function_pattern(text: str) -> re.Pattern[str]:
 
 
 def make_report(
-    profile: Profile, selection: Selection, folders: Folders = Folders()
+    profile: Profile, selection: Selection, folders: Folders = Folders(), graph: CallGraph | None = None
 ) -> Report:
-    graph = build(profile)
+    """graph: that of the profile, if it is known already."""
+    graph = graph or build(profile)
     totals = profile.totals()
     startup = above_main(graph)
     entries = entries_of(graph)

@@ -17,6 +17,15 @@ from .miss_costs import OVERLAPPING, WAITING, Access, Loads, MissCosts
 
 
 @dataclass(frozen=True, slots=True)
+class Overlap:
+    """What is known of loads whatever a line costs, by their keys. alone: the lines that could overlap, but are waited
+    for one at a time, at most: from memory, and from caches. waited: the steps of chains that are waited for."""
+
+    alone: Mapping[int, tuple[float, float]]
+    waited: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
 class LoopTime:
     """The work of a loop; or of a whole function, for its sites that are in no known loop. work: nanoseconds of its
     instructions, without those that hide lines of inner loops."""
@@ -25,12 +34,19 @@ class LoopTime:
     instructions: int  # executed
     mispredicted: float  # branches
 
-    def waiting(self, loads: Mapping[int, Loads], costs: MissCosts, is_hidden: bool = True) -> dict[int, float]:
-        """The nanoseconds of waiting, by the keys of `loads`. is_hidden: whether instructions hide part of the time."""
-        alone = self._alone(loads, costs)
+    def overlap(self, loads: Mapping[int, Loads], window: float) -> Overlap:
+        """window: how many instructions are in a processor's window."""
+        return Overlap(self._alone(loads, window), _steps_waited(loads))
+
+    def waiting(
+        self, loads: Mapping[int, Loads], costs: MissCosts, is_hidden: bool = True, overlap: Overlap | None = None
+    ) -> dict[int, float]:
+        """The nanoseconds of waiting, by the keys of `loads`. is_hidden: whether instructions hide part of the time.
+        overlap: that of these loads, if it is known already."""
+        overlap = overlap or self.overlap(loads, costs.window)
+        alone, waited = overlap.alone, overlap.waited
         times = {key: costs.time_of(one, alone.get(key, (0.0, 0.0))) for key, one in loads.items()}
         _share_strides(loads, times, costs)
-        waited = _steps_waited(loads)
         for key, lines in waited.items():
             times[key] *= lines / max(loads[key].lines, 1e-9)
         if not is_hidden:
@@ -40,9 +56,9 @@ class LoopTime:
         share = min(self.work / total, 1.0) if total > 0 else 0.0
         return {key: time - share * most[key] for key, time in times.items()}
 
-    def _alone(self, loads: Mapping[int, Loads], costs: MissCosts) -> dict[int, tuple[float, float]]:
-        """The lines that could overlap, but are waited for one at a time, at most: from memory, and from caches. That
-        is one line for each window: one from memory if the window has any."""
+    def _alone(self, loads: Mapping[int, Loads], window: float) -> dict[int, tuple[float, float]]:
+        """The lines that could overlap, but are waited for one at a time, at most: one for each window, from memory if
+        the window has any from there."""
         overlapping = {key: one for key, one in loads.items() if one.access in OVERLAPPING and one.blocks}
         far = sum(one.far for one in overlapping.values())
         near = sum(one.near_lines for one in overlapping.values())
@@ -52,7 +68,7 @@ class LoopTime:
         def within(lines: float) -> float:
             """How many of these lines are in one window. A window that begins with a line has half a line more, on
             average, than one that begins anywhere."""
-            return max(lines * costs.window / self.instructions + 0.5, 1.0) if self.instructions else 1.0
+            return max(lines * window / self.instructions + 0.5, 1.0) if self.instructions else 1.0
 
         # Independent lines from memory are mixed at random; those of columns follow each other, iteration by iteration.
         independent = sum(one.far for one in overlapping.values() if one.access is Access.INDEPENDENT)

@@ -100,7 +100,8 @@ class Sites:
             if loop is None:
                 continue
             loads = {site.number: site.loads for site in members[where]}
-            alone, waiting = (time.waiting(loads, self.costs, is_hidden) for is_hidden in (False, True))
+            overlap = time.overlap(loads, self.costs.window)
+            alone, waiting = (time.waiting(loads, self.costs, is_hidden, overlap) for is_hidden in (False, True))
             inner.append((loop, sum(alone.values()) - sum(waiting.values())))
         self._members = members
         return times
@@ -131,8 +132,9 @@ class Sites:
         self, time: LoopTime, loads: Mapping[int, Loads]
     ) -> tuple[Mapping[int, float], Mapping[int, float], Mapping[int, float]]:
         """The nanoseconds of waiting by the keys of `loads`: the estimate, its lower and its upper bound."""
-        value = time.waiting(loads, self.costs)
-        least, most = time.waiting(loads, self._least), time.waiting(loads, self._most, is_hidden=False)
+        overlap = time.overlap(loads, self.costs.window)  # all three are of the same machine
+        value, least = (time.waiting(loads, costs, overlap=overlap) for costs in (self.costs, self._least))
+        most = time.waiting(loads, self._most, is_hidden=False, overlap=overlap)
         return (
             value, {key: min(least[key], one) for key, one in value.items()},
             {key: max(most[key], one) for key, one in value.items()},
