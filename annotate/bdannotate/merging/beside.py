@@ -18,11 +18,11 @@ from ..model.objects import Objects, with_events, with_fewer_patterns
 from ..model.objects import merge as merge_objects
 from ..model.objects import run_violation as object_run_violation
 from ..model.paths import run_violation as paths_run_violation
-from ..model.profile import Profile
+from ..model.profile import Function, Profile
 from ..model.sharing import merge as merge_sharing
 from ..model.sharing import run_violation as sharing_run_violation
-from ..model.why_merge import merge as merge_why
 from ..model.why import run_violation as why_run_violation
+from ..model.why_merge import merge as merge_why
 from ..reading.columns import path_beside
 from ..reading.contexts import PREFIX as CONTEXTS
 from ..reading.contexts import read_contexts
@@ -49,6 +49,7 @@ from .why_file import why_text
 from .why_sum import RankWhy, added, fit_to_write, why_of_part
 
 _Found = TypeVar("_Found")
+_Rename = Callable[[Function], Function]
 # As many as bdgrind keeps of a run.
 MOST_PATTERNS = 1 << 19
 MOST_REUSES = 1 << 16
@@ -86,8 +87,7 @@ class _Contexts:
         self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
     ) -> list[ContextTree]:
         tree = _of_this_run(read_contexts, run_violation, path, self.prefix, profile)
-        if renaming.files or renaming.functions:
-            tree = merge([tree], lambda function: rename_function(function, renaming))
+        (tree,) = _renamed([tree], renaming, lambda one, rename: merge([one], rename))
         return [replace(tree, parts=tree.parts[:1])]
 
     def of_rank(self, parts: Sequence[ContextTree]) -> ContextTree:
@@ -109,12 +109,9 @@ class _Objects:
         self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
     ) -> list[Objects]:
         parts = _of_this_run(read_object_parts, object_run_violation, path, self.prefix, profile)
-        if renaming.files or renaming.functions:
-            parts = [
-                merge_objects([_renamed_sites(part, renaming)], lambda one: rename_function(one, renaming), True)
-                for part in parts
-            ]
-        return parts
+        return _renamed(
+            parts, renaming, lambda part, rename: merge_objects([_renamed_sites(part, rename)], rename, True)
+        )
 
     def of_rank(self, parts: Sequence[Objects]) -> Objects:
         return self._of_no_run(merge_objects(parts, by_site=True) if len(parts) > 1 else parts[0])
@@ -146,8 +143,7 @@ class _Causes:
         self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
     ) -> list[RankWhy]:
         parts = _of_this_run(read_why_parts, why_run_violation, path, self.prefix, profile)
-        if renaming.files or renaming.functions:
-            parts = [merge_why([part], lambda one: rename_function(one, renaming)) for part in parts]
+        parts = _renamed(parts, renaming, lambda part, rename: merge_why([part], rename))
         objects: list[Objects] = others.get(_Objects.what, [])
         return [why_of_part(part, one) for part, one in zip_longest(parts, objects[: len(parts)])]
 
@@ -162,15 +158,6 @@ class _Causes:
         return why_text(fit, thing.groups, head, _group_numbers(others))
 
 
-def _renamed_sites(objects: Objects, renaming: Renaming) -> Objects:
-    return replace(objects, groups=tuple(
-        replace(group, sites=tuple(
-            tuple(site._replace(function=rename_function(site.function, renaming)) for site in way)
-            for way in group.sites
-        )) for group in objects.groups
-    ))
-
-
 class _Sharing:
     what = "shared lines"
     prefix = SHARING
@@ -179,8 +166,7 @@ class _Sharing:
         self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]
     ) -> list[RankSharing]:
         parts = _of_this_run(read_sharing, sharing_run_violation, path, self.prefix, profile)
-        if renaming.files or renaming.functions:
-            parts = [merge_sharing([part], lambda one: rename_function(one, renaming)) for part in parts]
+        parts = _renamed(parts, renaming, lambda part, rename: merge_sharing([part], rename))
         objects: list[Objects] = others.get(_Objects.what, [])
         return [sharing_of_part(part, one) for part, one in zip_longest(parts, objects[: len(parts)])]
 
@@ -215,6 +201,24 @@ class _Paths:
 
 
 MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(), _Objects(), _Causes(), _Sharing(), _Paths())
+
+
+def _renamed(
+    parts: Sequence[_Found], renaming: Renaming, made: Callable[[_Found, _Rename], _Found]
+) -> list[_Found]:
+    """The parts of a file with the new names of functions; as they are if nothing is renamed. made: returns a part
+    whose functions have other names."""
+    if not renaming.files and not renaming.functions:
+        return list(parts)
+    return [made(part, lambda function: rename_function(function, renaming)) for part in parts]
+
+
+def _renamed_sites(objects: Objects, rename: _Rename) -> Objects:
+    return replace(objects, groups=tuple(
+        replace(group, sites=tuple(
+            tuple(site._replace(function=rename(site.function)) for site in way) for way in group.sites
+        )) for group in objects.groups
+    ))
 
 
 def _group_numbers(others: Mapping[str, Any]) -> dict[GroupKey, int]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -180,6 +181,51 @@ def test_the_page_that_the_readme_leads_to_has_the_script_of_today() -> None:
     pages = [TOP / "docs" / "example" / "report.html", TOP / "annotate" / "bdannotate" / "html" / "report.html"]
     found = [re.findall(r"script-src '(sha256-[\w+/=]+)'", page.read_text(encoding="utf-8")) for page in pages]
     assert len(found[0]) == 1 and found[0] == found[1]
+
+
+def unused_imports(text: str) -> list[str]:
+    """The imported names that a Python file does not use, in the order of their lines. What is imported under its own
+    name (`as`) is for other files to import. A parameter may be a fixture of pytest that is imported."""
+    tree = ast.parse(text)
+    imported: dict[str, int] = {}
+    used: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                continue
+            for name in node.names:
+                if name.asname is None or name.asname != name.name:
+                    imported.setdefault(name.asname or name.name.split(".")[0], node.lineno)
+        elif isinstance(node, ast.Name):
+            used.add(node.id)
+        elif isinstance(node, ast.arg):
+            used.add(node.arg)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+            used.update(re.findall(r"\w+", node.value))  # it may be a type
+    return sorted(imported.keys() - used, key=lambda name: (imported[name], name))
+
+
+@pytest.mark.parametrize(("text", "unused"), [
+    ("import os\nimport sys\nprint(sys.argv)\n", ["os"]),
+    ("import os.path\nprint(os.path.sep)\n", []),
+    ("from a import b as c, d\nprint(b, d)\n", ["c"]),
+    ("from a import b as b\n", []),
+    ("from __future__ import annotations\nfrom a import B, C\nx: B\n", ["C"]),
+    ('from a import b, c\n__all__ = ["b"]\n', ["c"]),
+    ("from a import b\nfrom a import c\n\ndef test(b): pass\n", ["c"]),
+    ('from a import b, c\nx: "list[b]"\n', ["c"]),
+    ("def f():\n    import a\n    import b\n    return b.a\n", ["a"]),
+])
+def test_what_an_unused_import_is(text: str, unused: list[str]) -> None:
+    assert unused_imports(text) == unused
+
+
+def test_all_imports_are_used() -> None:
+    files = [*written_files({".py"}), TOP / "annotate" / "bd_annotate", TOP / "annotate" / "bd_control"]
+    unused = [
+        f"{path.relative_to(TOP)}: {name}" for path in sorted(files) for name in unused_imports(path.read_text())
+    ]
+    assert unused == []
 
 
 def written_files(suffixes: set[str]) -> list[Path]:
