@@ -89,7 +89,7 @@ def test_mistakes_are_one_sentence_and_status_2(arguments, stdin, message):
     ("SpLoss1 of main >= +2.5 KiB", "'KiB' is not a unit;"),
     ("Ir > x", "must read [self|incl] METRIC [of FUNCTION]"),
     ("Foo > 1", "has no event 'Foo'; it has Ir Dr"),
-    ("Ir of nobody > 1", "there is no function 'nobody'"),
+    ("Ir of missing > 1", "there is no function 'missing'"),
     ("Ir > +1", "a change needs --baseline"),
     ("AccLine1 > 5%", "AccLine1 is not a share"),
 ])

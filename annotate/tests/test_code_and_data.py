@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles that tell apart what code and data lose: data comes first, code has advice of its own."""
+"""Profiles in which code and data lose separately: data comes first, code has advice of its own."""
 
 import pathlib
 

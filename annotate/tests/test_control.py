@@ -121,7 +121,7 @@ def test_choosing_runs(names, pids):
 
 
 def test_what_cannot_be_undone_needs_a_run():
-    """Whoever has one run in mind may not know of the others."""
+    """A user who has one run in mind may not know of the others."""
     with pytest.raises(ControlError, match="name a run, or use --all") as caught:
         runs.choose_to_change(RUNS, [], False)
     assert caught.value.choices == ("7  /bin/ls", "8  /bin/cat", "9  ls x")

@@ -174,7 +174,7 @@ def test_an_order_is_of_lines_of_the_simulated_size(line):
 
 
 def test_what_was_loaded_says_what_an_order_saves():
-    """Blocks that were visited in the order of memory: the end of each is in one line with the beginning of
+    """Blocks that were visited in memory order: the end of each is in one line with the beginning of
     the next one, so 50 visits have loaded 62 lines, and not 100."""
     patterns = by("find", (0, 64, 0xFF, 50), (64, 64, 0xFF << 56, 50))
     assert order(LIST, patterns, 128, loaded=55 * 64) is None

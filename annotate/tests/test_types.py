@@ -16,7 +16,7 @@ from programs import compiled
 from test_html import HOSTILE, json_of, report
 from test_objects import GROUPS, HEAP, beside
 
-# What these programs have at these addresses is not what ran: nobody knows where blocks were allocated.
+# What these programs have at these addresses is not what ran: it is not known where blocks were allocated.
 HEAP = HEAP.replace(" 22 100 ", " 22 0 ").replace(" 5 200 ", " 5 0 ")
 GROUPS = [GROUPS[0], HEAP, *GROUPS[2:]]
 

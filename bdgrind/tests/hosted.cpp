@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the engine needs from whoever links it, in an ordinary program; in the tool it is tool/runtime.cpp.
+// What the engine needs from the program that links it, for an ordinary program; in the tool it is tool/runtime.cpp.
 
 #include <sys/mman.h>
 

@@ -69,7 +69,7 @@ def _without(paths: Paths, drops: Set[Function]) -> Paths:
 
 
 def _kept(paths: Paths, nodes: Sequence[int]) -> Paths:
-    """With these nodes, in order, above each of which its parent is; and their cells."""
+    """The paths reduced to these nodes, and to their cells. A parent comes before its children."""
     number = {0: 0, **{node: at for at, node in enumerate(nodes, 1)}}
     rows = {number[node]: row for node, row in _rare(paths).items() if node in number}
     columns = {name: [0, *(getattr(paths, name)[node] for node in nodes)] for name in _COLUMNS}

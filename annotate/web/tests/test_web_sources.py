@@ -5,7 +5,7 @@ from web_pages import BUILT, WEB, node, run
 
 
 def test_the_lock_file_names_no_host():
-    """Wherever the packages were got from is nobody else's business, and not where others get them."""
+    """The lock file does not name the server that the packages came from: others get them elsewhere."""
     text = (WEB / "package-lock.json").read_text()
     assert "://" not in "".join(line for line in text.splitlines() if '"url"' not in line)
 

@@ -72,7 +72,7 @@ public:
     // How a node is reached from its parent. Its number is its place in steps().
     struct Step {
         const Context* context;  // null: an "other" node, or a root
-        CallSite site;           // what calls it, where nodes are kept apart by that; else none
+        CallSite site;           // what calls it, if nodes are separate by call site; else none
     };
     struct Node {
         std::uint64_t calls = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // For libFuzzer: each line that begins with "--" is an argument, all others are names of functions. Whatever they are,
-// an option is taken, refused with a sentence, or none of ours; what has been taken makes a configuration that an
+// an option is taken, refused with a sentence, or not bdgrind's; what has been taken makes a configuration that an
 // engine can work with; and the patterns match what they say.
 
 #include <cstddef>

@@ -143,7 +143,7 @@ def test_every_room_of_the_engine_includes_what_it_may() -> None:
             parts = name.split("/")
             if bracket == '"' and parts[0] == "engine" and parts[1] != room:
                 arrows.add((room, parts[1]))
-    # Both ways: a rule that nobody needs is no rule.
+    # Both ways: a rule that no file needs is no rule.
     assert arrows == {(room, other) for room, others in ROOMS.items() for other in others}
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Functions with several callers and levels of recursion, for the options that keep them apart.
+// Functions with several callers and levels of recursion, for the options that separate them.
 //
 //   main calls left twice and right 3 times, right calls left: left is called twice by main, 3 times by right
 //   both call leaf: 2 + 3 times by left, 3 times by right

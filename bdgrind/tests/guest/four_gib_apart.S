@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Two arrays of 16 lines exactly 4 GiB apart, read alternately, all 8 bytes of their first word.
-// Line i of both maps to the same set of D1 and LL, and only bits 32 and up tell them apart: a tag
+// Line i of both maps to the same set of D1 and LL, and only bits 32 and up differ: a tag
 // that drops these bits finds the second array in the cache as soon as the first one is, and half
 // of the misses vanish. D1 (64 lines, 4 ways) holds both arrays: the second round hits.
 //
@@ -43,7 +43,7 @@
     xor %eax, %eax
 .Lline:
     mov (%rbx,%rax), %rcx
-    mov (%rbp,%rax), %rsi  // into another register: VEX drops a load that nobody uses
+    mov (%rbp,%rax), %rsi  // into another register: VEX drops a load that is not used
     add $64, %eax
     cmp $1024, %eax
     jb .Lline

@@ -33,7 +33,7 @@ NOINLINE int file_of(const char *name, off64_t size) {
     return file;
 }
 
-/* Whoever looks at each word of that takes many minutes. */
+/* To look at each word of that takes many minutes. */
 NOINLINE void large(void) {
     const size_t size = (size_t)1 << (sizeof(size_t) == 8 ? 32 : 29);
     const int file = file_of("sparse", (off64_t)size);
@@ -86,7 +86,7 @@ NOINLINE void moves(void) {
     walk(block);
 }
 
-/* An arena whose blocks nobody frees, with a file in its place; and malloc's blocks, whose place is used again. */
+/* An arena whose blocks are never freed, with a file in its place; and malloc's blocks, whose place is used again. */
 static char *arena;
 NOINLINE char *arena_alloc(size_t size) { return (arena += size) - size; }
 NOINLINE char *from_arena(void) { char *block = arena_alloc(kSize); sink = 0; return block; }

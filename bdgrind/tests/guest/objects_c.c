@@ -2,7 +2,7 @@
 //
 // build: -O1 -fno-builtin
 //
-// C's ways to allocate, whoever does it: each function allocates 10 blocks of known sizes and frees them.
+// C's ways to allocate, with any allocator: each function allocates 10 blocks of known sizes and frees them.
 //
 //     function       bytes
 //     by_malloc       1000   100 each

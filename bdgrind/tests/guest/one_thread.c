@@ -114,7 +114,7 @@ static void say_threads(void)
     printf("%d in task, which has %d links\n", tasks, (int)task.st_nlink);
 }
 
-// Whoever waits on stdin's other end may look at this process meanwhile.
+// The test, at the other end of stdin, may look at this process meanwhile.
 static void wait_for_line(void)
 {
     char line[16];

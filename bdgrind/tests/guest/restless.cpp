@@ -22,7 +22,7 @@ thread_local sigjmp_buf* escape = nullptr;
 
 void end(int) { ended = 1; }
 
-// From outside, too: then nobody may wait for it.
+// A signal may also come from outside: then nothing may wait for it.
 void jump(int) {
     if (escape != nullptr) siglongjmp(*escape, 1);
 }

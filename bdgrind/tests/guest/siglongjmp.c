@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A signal handler that interrupts calls five deep and leaves by siglongjmp, three times. The handler
-// has no caller, for nobody called it; what it calls it is charged with. main continues where it
+// has no caller, as no code called it; it is charged with what it calls. main continues where it
 // left off: `after` is called by main.
 //
 // build: -O0 -static

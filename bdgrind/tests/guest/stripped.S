@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Without symbols functions are told apart by where calls go. The program calls one function twice
+// Without symbols, functions are known by where calls go. The program calls one function twice
 // and another three times; its costs are those of the same program with symbols.
 //
 // build: -nostdlib -static -no-pie -s

@@ -40,7 +40,7 @@ class Test:
 
 @dataclass(slots=True)
 class Outcome:
-    """Who has noticed a mutant: a test's name, or what happened; "": nobody."""
+    """What has noticed a mutant: a test's name, or what happened; "": nothing has."""
 
     mutant: Mutant
     tests: list[Test] = field(default_factory=list)  # for which its value was another one

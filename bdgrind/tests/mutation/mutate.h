@@ -17,7 +17,7 @@ enum Seen : unsigned char {
 };
 
 extern unsigned active;      // 0: none
-extern unsigned char* seen;  // null: nobody wants to know
+extern unsigned char* seen;  // null: not asked for
 
 // What the compiler computes stays as it is.
 template <class T>

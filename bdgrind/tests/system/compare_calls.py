@@ -16,7 +16,7 @@ ends the process and in those that called it. (The same happens to the last bloc
 to one that a signal interrupts; such functions are printed.)
 
 Code outside of the sections that Valgrind's core knows, as stubs in .plt.got are, has no object in
-Callgrind, and its address in memory for a name. It is told by its place in a page.
+Callgrind, and its address in memory for a name. It is known by its place in a page.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 
 _NAME = re.compile(r"(fn|cfn|fl|fi|fe|ob|cfi|cfl|cob)=(?:\((\d+)\)(?: (.*))?|(.*))$")
 
-# Recursions of a function are told apart by such suffixes; here they are one function.
+# Levels of recursion have such suffixes; here they are one function.
 _RECURSION = re.compile(r"'\d+$")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The benchmark's driver works; what it measures is nobody's test."""
+"""The benchmark's driver works; no test is about what it measures."""
 
 from __future__ import annotations
 

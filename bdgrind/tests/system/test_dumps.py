@@ -221,7 +221,7 @@ def test_readers_of_combined_dumps(tmp_path: Path) -> None:
     if not callgrind_annotate:
         pytest.skip("callgrind_annotate is not installed")
     # Its percentages are of the last part's total, and calls that began in an earlier part are self
-    # costs to it: Callgrind's own files fare no better. It adds up functions that call nobody.
+    # costs to it: Callgrind's own files fare no better. It adds up functions that call no others.
     completed = subprocess.run(
         [callgrind_annotate, "--show=Ir", "--show-percs=no", "--threshold=100", str(profile)],
         capture_output=True,

@@ -71,7 +71,7 @@ def test_the_thread_becomes_what_the_guest_becomes(
 ) -> None:
     """What the kernel keeps for each thread, as seen from outside while the guest waits."""
     if action == "identity" and os.geteuid() != 0:
-        pytest.skip("no package helps: only root can become somebody else")
+        pytest.skip("no package helps: only root can become another user")
     tmp_path.chmod(0o777)
     for parent in tmp_path.parents[:3]:
         parent.chmod(parent.stat().st_mode | 0o011)

@@ -276,10 +276,10 @@ def test_control_finds_runs(start: Start) -> None:
     assert first.says() == first.says("steer") == both
     assert first.says(first.pid) == lines[first.pid]
     assert first.says("-l", second.pid) == lines[second.pid] + f"  in {Path.cwd()}\n"
-    status, said, complaint = first.control("-s", "nobody")
+    status, said, complaint = first.control("-s", "missing")
     assert (status, said) == (1, "")
     assert complaint == (
-        "bd_control: no program with the process id or name nobody is running under bdgrind\n"
+        "bd_control: no program with the process id or name missing is running under bdgrind\n"
     )
 
 

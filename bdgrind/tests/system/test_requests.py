@@ -118,7 +118,7 @@ def test_stopping_and_starting(tmp_path: Path) -> None:
     assert default.own("touch") == 3 + 7 + 13
     (late,) = steer(tmp_path, script, "--instr-atstart=no", name="late").files
     assert late.own("touch") == 7 + 13
-    # Nobody has seen main call level0, nor level0 go on with the last line.
+    # The engine has not seen main call level0, nor level0 go on with the last line.
     assert late.calls("main", "level0") == 0 and late.calls("level0", "level1") == 1
     assert late.passed("level1", "touch") == 7 and late.passed("level0", "touch") == 13
 

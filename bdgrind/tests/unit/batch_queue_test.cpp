@@ -33,7 +33,7 @@ struct RefusedSleeper {
     static bool wake(WaitWord&) { return false; }
 };
 
-// What the two threads share beside the queue, without a lock: the queue has to keep them apart. Functions without a
+// What the two threads share beside the queue, without a lock: the queue has to separate them. Functions without a
 // context are all that the queue calls.
 std::vector<Word> batch_sums;
 Word words_asked = 0;

@@ -108,7 +108,7 @@ TEST_P(BranchObserverTest, AnIndirectBranchIsKnownWhenTheNextBlockBegins) {
     Block& there = program_.code(main_, 0x1200).op().ends();
     trace_.thread(1);
     for (Block* target : {&here, &here, &there, &there}) trace_.run(jumps, 1000).run(*target, 1000);
-    trace_.run(jumps, 1000);  // to nobody knows where
+    trace_.run(jumps, 1000);  // to where, is not known
     replay();
     EXPECT_EQ(self(jumps, 1), (Branches{0, 0, 4, 2}));
 }

@@ -295,7 +295,7 @@ TEST_F(CallgrindWriterTest, AnObjectIsNamedWhereItChanges) {
               "10 2\n");
 }
 
-// Static functions of the same name are told by their numbers as well as by their files.
+// Static functions of the same name are distinguished by their numbers as well as by their files.
 TEST_F(CallgrindWriterTest, FunctionsOfTheSameNameHaveNumbersOfTheirOwn) {
     Block& a = program_.code(program_.function("init", "a.c"), 0x1000).op().ends(kReturn);
     Block& b = program_.code(program_.function("init", "b.c"), 0x2000).op().ends(kReturn);

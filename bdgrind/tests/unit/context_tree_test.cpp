@@ -319,7 +319,7 @@ TEST_F(SmallContextTree, ARootIsAThreadOrAHandlerOfASignal) {
     const auto handle = [this] {
         trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(g_returns_, 800).mark(Marker::kSignalLeave, 1);
     };
-    handle();  // nobody has told of which
+    handle();  // it is not known of which
     trace_.mark(Marker::kSignal, 1, 11);
     handle();
     handle();

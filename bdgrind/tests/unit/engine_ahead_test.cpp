@@ -63,7 +63,7 @@ TEST(EngineAhead, AThreadThatHelpsChangesNothing) {
         const std::vector<Batch> batches = batches_of(run, 2000);
         const std::string alone = profile([&](Engine& engine) { engine.replay_whole(run.trace()); });
         const std::string helped = profile([&](Engine& engine) {
-            // Before the replay has begun, there is nobody else to do it.
+            // Before the replay has begun, no other thread can do it.
             engine.announce(batches[0]);
             EXPECT_TRUE(engine.advance());
             std::atomic<std::size_t> announced{1};

@@ -130,7 +130,7 @@ TYPED_TEST(HierarchyTest, LinesWhoseChargesAreDroppedStayCachedWithTheirUse) {
               by_level(List{{'1', 0, 2, 8, 64}, {'L', 0, 2, 8, 64}, {'1', 0, 1, 4, 64}, {'L', 0, 1, 4, 64}}));
 }
 
-// LL's first set has room for two lines, and both of them are somebody's.
+// LL's first set has room for two lines, and both of them are charged.
 TYPED_TEST(HierarchyTest, AllLinesLoseTheirCharges) {
     this->caches_.data(1, 0x0000, 4);
     this->caches_.data(2, 0x00c0, 4);

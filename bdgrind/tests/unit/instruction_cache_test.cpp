@@ -79,7 +79,7 @@ TEST_F(InstructionCacheTest, WhatIsCountedElsewhereIsCreditedOnce) {
     EXPECT_EQ(exit.take_taken(), 13u);
     EXPECT_EQ(exit.taken, 0u);
     exit.taken = 1;
-    exit.uncredited += 2;  // times that nobody is charged for
+    exit.uncredited += 2;  // times that are charged to no block
     EXPECT_EQ(accesses(second_), 16u);
     // One of those that are counted is under way, and gets its credit in another way.
     --exit.uncredited;

@@ -30,7 +30,7 @@ void add_to(Counts& counts, ConstCosts costs) {
     for (std::size_t i = 0; i < costs.size(); ++i) counts[i] += costs[i];
 }
 
-// Function 0 is what threads run, functions 1 and 2 are signal handlers; nobody calls these three. Each
+// Function 0 is what threads run, functions 1 and 2 are signal handlers; no code calls these three. Each
 // function calls functions of higher numbers only.
 constexpr unsigned kRoots = 3;
 constexpr unsigned kFunctions = 12;

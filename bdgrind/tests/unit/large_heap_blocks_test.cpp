@@ -200,7 +200,7 @@ TEST_F(LargeHeapBlocksTest, ASmallBlockThatReachesIntoALargeOneKeepsItsBytes) {
     EXPECT_EQ(at(0x100000), "small");
 }
 
-// Its end belongs to nobody then, as nothing begins there that could be freed.
+// Its end belongs to no block then, as nothing begins there that could be freed.
 TEST_F(LargeHeapBlocksTest, WhatIsForgottenWithinALargeBlockEndsIt) {
     add(0x100010, 1 << 20, "large");
     blocks_.forget(0x140000, 0x150000);

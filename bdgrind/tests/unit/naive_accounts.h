@@ -17,7 +17,7 @@
 
 namespace bd::test {
 
-// How paths are told apart: docs/contexts.md.
+// What separates paths: docs/contexts.md.
 struct PathRules {
     bool by_site = false;
     bool folded = true;  // what is called again goes back to where it is on the path

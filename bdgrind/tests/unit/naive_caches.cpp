@@ -96,7 +96,7 @@ NaiveCaches::Line& NaiveCaches::load(std::list<Line>& set, Address number, bool 
     return set.front();
 }
 
-// Level 0 is the first behind I1 and D1. Only what misses one is asked of the next.
+// Level 0 is the first behind I1 and D1. Only what misses a level looks into the next one.
 void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, bool is_data, Missed& missed) {
     Cache& cache = behind_[level];
     const bool is_last = level + 1 == behind_.size();

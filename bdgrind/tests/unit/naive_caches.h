@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The caches in the most literal way: docs/simulation.md, rules 1 to 9. Every set is a list, and every line knows all
-// of what it was loaded for. Why lines miss is told by a list of all lines in the order in which they were touched,
+// of what it was loaded for. Why lines miss follows from a list of all lines in the order in which they were touched,
 // which is looked through at every touch.
 
 #pragma once
@@ -34,9 +34,9 @@ struct ChargeTarget {
 
 class NaiveCaches {
 public:
-    // Who loads a line for the byte at `address`; nobody, if nothing is collected.
+    // What loads a line for the byte at `address`; nullopt if costs are not collected.
     using Loader = std::function<std::optional<ChargeTarget>(Address address, bool is_data)>;
-    // A line that has left its cache costs somebody this much.
+    // A line that has left its cache costs its target this much.
     using Charge = std::function<void(Event event, std::uint64_t cost, const ChargeTarget& target)>;
     // A line that `loader` had loaded has left D1, `used` of its bytes used.
     using Touched = std::bitset<256>;
@@ -50,7 +50,7 @@ public:
     struct DataTouch {
         Address line;
         bool absent;
-        Distance distance;  // if it is told why
+        Distance distance;  // if causes are recorded
         bool missed_last = false;
         std::optional<Address> evicted{};
     };

@@ -250,7 +250,7 @@ void NaiveCalls::leave_repeated(NaiveExecution& execution, const ArcKey& arc, Ad
     }
 }
 
-// What a function that is called now is kept apart by.
+// The context of a function that is called now.
 ContextKey NaiveCalls::context_of_callee(const Stack& stack, unsigned function) {
     const unsigned caller = stack.context.function;
     if (caller == function && scenario_.skip_direct_recursion) return stack.context;

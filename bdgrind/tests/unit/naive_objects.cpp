@@ -267,7 +267,7 @@ std::string NaiveObjects::name_of_instruction(const Site& site) const {
     return " f" + std::to_string(site.context.function) + "@" + std::to_string(address);
 }
 
-// Code without a name that only jumps on is nobody's caller: a stub that is not known for one.
+// Code without a name that only jumps on counts as no caller: it is a stub that has not been recognised.
 bool NaiveObjects::is_nameless_jump(const Call& call) const {
     return !call.return_address && !scenario_.functions[call.caller_context.function].is_named;
 }

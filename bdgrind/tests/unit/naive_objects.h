@@ -26,7 +26,7 @@ public:
     // The block that begins there; nothing if there is none.
     void free(Address base);
 
-    // `now`: who maps it; null: nobody has run yet.
+    // `now`: the execution that maps it; null: none has run yet.
     void map(Address begin, Address end, const NaiveExecution* now);
     void unmap(Address begin, Address end);
 

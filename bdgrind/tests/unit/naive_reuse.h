@@ -38,7 +38,7 @@ struct NaiveScope {
 
 class NaiveLines {
 public:
-    // An absent line is loaded by `who` (nobody, if nothing is collected): tells who is part of that.
+    // An absent line is loaded by `who` (nullopt if costs are not collected). Returns the history of that load.
     ReuseKey load(Address line, std::optional<Address> evicted, const std::optional<InstructionKey>& who);
     void touch(Address line, unsigned long now) { touched_[line] = now; }
     unsigned long last_touch(Address line) const { return touched_.at(line); }

@@ -202,7 +202,7 @@ TEST_F(NamedAllocatorsTest, WhatIsWrappedKnowsItsSize) {
     EXPECT_EQ(std::tuple(of_pool().smallest, of_pool().largest), std::tuple(72u, 72u));
 }
 
-// Nobody says when an arena begins anew.
+// No call says when an arena begins anew.
 TEST_F(NamedAllocatorsTest, PartsThatNobodyFreesGiveWayToOthers) {
     allocate(call_first_, 0x10000, 0x1000);
     pool(0x10000, 0x100);

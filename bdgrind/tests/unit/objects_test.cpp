@@ -32,7 +32,7 @@ TEST_F(ObjectsTest, AnAddressThatIsUsedAgainBelongsToTheNewBlock) {
     read(0x10000);
     free(0x10000);
     read(0x20000);
-    read(0x10000);  // nobody's now
+    read(0x10000);  // no object's now
     allocate(call_second_, 0x10000, 64);
     read(0x20000);
     read(0x10000);
@@ -99,7 +99,7 @@ TEST_F(ObjectsTest, ABlockOfNoBytesIsCountedAsOne) {
     }
 }
 
-// operator new calls malloc: one block, which belongs to whoever called new.
+// operator new calls malloc: one block, which belongs to the caller of new.
 TEST_F(ObjectsTest, TheOutermostAllocatorsCallerIsThePlace) {
     Function& outer = program_.function("new");
     outer.allocator = malloc_.allocator;
@@ -224,7 +224,7 @@ TEST_F(ObjectsTest, OnlyAPoolAllocatesWithinABlock) {
     allocate(call_first_, 0x10000, 256);
     allocate_from_pool(0x10040);
     for (const Address address : {0x10000, 0x10040, 0x10080}) read(address);
-    allocate(call_second_, 0x10000, 64);  // nobody saw that the one before was freed
+    allocate(call_second_, 0x10000, 64);  // it was not seen that the one before was freed
     trace_.mark(Marker::kMapped, 0x20000, 0x21000, 0);
     allocate_from_pool(0x20000);
     for (const Address address : {0x20000, 0x10080}) read(address);
@@ -233,13 +233,13 @@ TEST_F(ObjectsTest, OnlyAPoolAllocatesWithinABlock) {
 
 // What is that large is no element of a pool; so it would be ignored if it were taken for one.
 TEST_F(ObjectsTest, ALargeBlockIsNoElementOfWhatWasThere) {
-    allocate(call_first_, 0x100000, 64);  // nobody saw that it was freed
+    allocate(call_first_, 0x100000, 64);  // it was not seen that it was freed
     allocate(call_second_, 0x100000, 1 << 20);
     for (const Address address : {0x100000, 0x180000}) read(address);
     EXPECT_EQ(loads(), (Loads{{"heap 20", 2}}));
 }
 
-// A thread's first function has nobody who called it.
+// A thread's first function has no caller.
 TEST_F(ObjectsTest, WhatNobodyCalledAllocatesNothing) {
     trace_.thread(2).run(malloc_body_, 0x6000'0000).mark(Marker::kAllocatorEntered, 64);
     trace_.mark(Marker::kAllocatorLeft, 0x10000, 0x6000'0000).thread(1).run(start_, kStack);
@@ -394,7 +394,7 @@ TEST_F(ObjectsTest, InTheRedZoneIsNoBlock) {
     EXPECT_EQ(loads(), (Loads{{"heap 10", 1}, {"stack of main", 1}, {"unknown", 1}}));
 }
 
-// Whether objects are told apart or not, and how often anybody looks in between.
+// Whether objects are separated or not, and however often they are read in between.
 TEST_F(ObjectsTest, NothingElseChanges) {
     allocate(call_first_, 0x10000, 64);
     for (int i = 0; i < 10; ++i) read(0x10000 + 0x40 * (static_cast<unsigned>(i) % 3));

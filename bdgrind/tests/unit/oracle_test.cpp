@@ -50,7 +50,7 @@ struct RunVariant {
     bool write_backs = true;
     unsigned dumps_between_batches = 0;  // one after so many batches; 0: none
     std::optional<test::PathRules> paths{};  // with a context tree
-    unsigned object_depth = 0;               // with data objects, told apart by so many callers
+    unsigned object_depth = 0;               // with data objects, separated by so many callers
     bool patterns = false;                   // of their use, too
     std::uint64_t why_times = 0;             // asks why lines are loaded, times being counted anew after so many; 0: no
     bool stays = false;                      // with what became of lines, too

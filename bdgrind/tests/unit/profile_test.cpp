@@ -180,7 +180,7 @@ TEST_F(ProfileTest, CallsAreSortedByPositionAndCalleeAndAddUp) {
     trace_.run(late, 1000).run(f, 992).run(early, 1000).run(f, 992);
     trace_.run(early_again, 1000).run(f, 992).run(early, 1000).run(in_g, 992);
     replay();
-    // Both call sites of line 10 are one row where lines are told, and two where instructions are.
+    // Both call sites of line 10 are one row in a profile of lines, and two in one of instructions.
     EXPECT_EQ(text(kLines),
               (Lines{"lib.so lib.c g", "  lib.c:70: 1 0 0", "  lib.c:71: 1 0 0",  //
                      "prog prog.c f", "  prog.c:50: 3 0 0",                       //

@@ -240,7 +240,7 @@ private:
         executions().back().frames.push_back({stack_pointer, return_address});
     }
 
-    // A return: to the caller, or to a caller further up, or to nobody in particular.
+    // A return: to the caller, to a caller further up, or to anywhere else.
     void give_back(Execution& execution) {
         if (execution.frames.empty() || chance(15)) {
             const unsigned block = any_block();

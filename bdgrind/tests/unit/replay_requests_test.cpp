@@ -187,7 +187,7 @@ TEST_F(ReplayTest, StacksAreThoseOfThreadsAndTheirHandlers) {
         stacks.emplace_back(stack.thread, &stack.execution->context->function());
     }
     EXPECT_EQ(stacks, (decltype(stacks){{1, &main_}, {3, &f_}, {3, &handler_}}));
-    EXPECT_EQ(engine_->threads(), std::vector<std::uint32_t>{0}) << "costs are not kept apart by thread";
+    EXPECT_EQ(engine_->threads(), std::vector<std::uint32_t>{0}) << "costs are not separate by thread";
 }
 
 TEST_F(ReplayTest, ThreadsAreOfThePlaceThatCreatedThem) {
@@ -195,7 +195,7 @@ TEST_F(ReplayTest, ThreadsAreOfThePlaceThatCreatedThem) {
     for (const Word id : {2, 3, 5}) trace_.mark(Marker::kThreadCreate, 1, id);
     for (const Word id : {2, 3, 6}) trace_.thread(id).run(g_reads_, 1000 * id, {0x100});
     trace_.mark(Marker::kThreadEnd, 3).thread(5);  // which has not run yet
-    // Nobody knows who created these.
+    // It is not known what created these.
     for (const Word id : {4, 7, 9}) trace_.thread(id).run(g_reads_, 1000 * id, {0x100});
     engine_ = std::make_unique<Engine>(EngineConfig{.caches = kTinyD1});
     engine_->replay_whole(trace_.all());

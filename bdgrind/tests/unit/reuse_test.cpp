@@ -95,7 +95,7 @@ TEST(AbsentLines, HaveTheDistancesOfAList) {
     }
 }
 
-// The same, but each answer may come later; and touches of slots that have become old are told, and counted.
+// The same, but each answer may come later; and touches of slots that have become old are reported and counted.
 void expect_late_reuses_equal(unsigned seed, std::size_t* old_touches) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);

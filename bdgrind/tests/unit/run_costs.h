@@ -63,7 +63,7 @@ inline const ContextKey kOtherPaths{~0u, 0};
 // A path of calls: what runs, below what it was called by; the first has begun there.
 struct PathStep {
     ContextKey context;
-    Address site = 0;  // the calling instruction, where that is told apart
+    Address site = 0;  // the calling instruction, if paths are separate by call site
     auto operator<=>(const PathStep&) const = default;
 };
 struct PathKey {
@@ -99,7 +99,7 @@ struct FlowCounts {
     bool operator==(const FlowCounts&) const = default;
 };
 
-// What an instruction did to a group of data objects, which is told in words.
+// What an instruction did to a group of data objects, which is described in words.
 struct ObjectKey {
     std::string group;
     InstructionKey instruction;
@@ -138,7 +138,7 @@ struct InclusiveDistanceKey {
     unsigned bucket;
     auto operator<=>(const InclusiveDistanceKey&) const = default;
 };
-// A scope, and what is told apart of reuse: see docs/simulation.md.
+// A scope, and what reuse is summed up by: see docs/simulation.md.
 struct ScopeKey {
     ContextKey context;
     std::optional<Address> loop;  // where it begins; none: a call
@@ -189,7 +189,7 @@ struct RunCosts {
     // Whether a block was allocated where another one still was, of no pool. Engines may then differ in what is there.
     bool blocks_overlap = false;
     std::map<ReuseKey, ReuseCounts> reuses;  // if asked for
-    // The same. If there is kManyLoaders, a line was loaded by more than an engine tells apart.
+    // The same. If there is kManyLoaders, a line was loaded by more than an engine distinguishes.
     std::map<InstructionKey, StayCounts> stays;
 };
 

@@ -9,7 +9,7 @@
 
 namespace bd::test {
 
-// `count`, or fewer where BD_RUNS in the environment says so: for whoever runs the tests again and again.
+// `count`, or fewer where BD_RUNS in the environment says so, for tests that are run again and again.
 inline unsigned runs(unsigned count) {
     const char* const most = std::getenv("BD_RUNS");
     return most == nullptr ? count : std::min(count, static_cast<unsigned>(std::strtoul(most, nullptr, 10)));

@@ -99,7 +99,7 @@ private:
 
 // Chosen at random, the same for the same seed: calls, returns, jumps and stack pointers that make sense most
 // of the time and none at all sometimes, several threads, signal handlers left in every way, coroutines, skipped
-// functions, levels of recursion and callers told apart; stops and starts of collection, by markers and functions,
+// functions, separate levels of recursion and callers; stops and starts of collection, by markers and functions,
 // functions that ask for dumps and zeroing, system calls, times of not being observed; and small caches of odd shapes.
 Scenario random_scenario(unsigned seed);
 

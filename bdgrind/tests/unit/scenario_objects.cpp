@@ -142,11 +142,11 @@ Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse) {
         entered.pop_back();
         const AllocatorRole& of = *call.role;
         if (of.kind == kWraps) {
-            // As where it ends by a jump to an allocator; else nobody tells.
+            // As where it ends by a jump to an allocator; else no marker says so.
             if (below(4) == 0) mark(Marker::kAllocatorLeft, heap.any(), call.stack_pointer, 0);
             continue;
         }
-        // Nobody knows whether the engines find that this is a return of that call. So what it reallocates is not
+        // It is not known whether the engines find that this is a return of that call. So what it reallocates is not
         // handed out again: what they think is there must not overlap.
         const std::uint64_t size = call.arguments[of.size - 1] * (of.count == 0 ? 1 : call.arguments[of.count - 1]);
         Address result = 0;

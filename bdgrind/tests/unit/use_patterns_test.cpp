@@ -167,7 +167,7 @@ TEST_F(UsePatternsTest, OfManyLinesASampleIsLookedAt) {
 
 // --- Of a program
 
-// Allocators keep their lists in the first bytes of free blocks: nobody can tell who has used these.
+// Allocators keep their lists in the first bytes of free blocks: it is not known what has used these.
 TEST_F(ObjectPatternsTest, OfAFreedBlockTheFirstBytesAreLeftOut) {
     allocate(call_first_, 0x10000, 48);
     allocate(call_second_, 0x10030, 16);
@@ -279,7 +279,7 @@ TEST_F(ObjectPatternsTest, PatternsAreApartByWhoLoadedTheLine) {
     EXPECT_EQ(lines(), (std::map<std::uint64_t, std::uint64_t>{{40, 1 | 1 << 3}, {50, 1 << 4}}));
 }
 
-// A line that was loaded for a variable has the bytes of all variables in it; the hole between them is nobody's.
+// A line that was loaded for a variable has the bytes of all variables in it; the hole between them is no variable's.
 TEST_F(ObjectPatternsTest, PatternsOfVariables) {
     const std::vector<MappedObject> variables{{0x30000, 0x30010, ObjectKind::kStatic, "table", nullptr},
                                               {0x30010, 0x30018, ObjectKind::kFile, nullptr, nullptr},

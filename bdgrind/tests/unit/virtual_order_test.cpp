@@ -188,7 +188,7 @@ TEST_F(VirtualOrderTest, WhoIsWokenComesAfterTheWakerAndBesideTheRest) {
         order.wake(0x7008, 5);
         if (is_woken) order.wake(0x7000, 1);
         order.take(beside.all());
-        order.wake(0x7000, is_woken ? 1 : 0);  // there is nobody left
+        order.wake(0x7000, is_woken ? 1 : 0);  // no thread is left
         order.end_wait(2);
         order.take(after.all());
         order.settle();
@@ -247,7 +247,7 @@ TEST_F(VirtualOrderTest, AThreadThatHasBeenWokenIsWaitedFor) {
     order.take(before.all());
     order.begin_wait(2, 0x7000);
     order.take(waker.all());
-    EXPECT_GT(put_out(&order).size(), 300u) << "there is nobody else";
+    EXPECT_GT(put_out(&order).size(), 300u) << "no other thread can run";
     order.wake(0x7000, 1);
     order.take(waker.all());
     EXPECT_EQ(put_out(&order).size(), 0u);

@@ -164,7 +164,7 @@ TEST_F(WhyWriterTest, ThreadsAreWrittenAndZeroedAlone) {
     EXPECT_EQ(distances_of(written(engine, 1)), std::vector<Row>{});
 }
 
-// Only the parent is told of what it has missed; but the child knows which lines it has touched.
+// Only the parent's file has what it has missed; but the child knows which lines it has touched.
 TEST_F(WhyWriterTest, ForkedChildrenKnowWhatTheirParentTouched) {
     Engine engine(asking_why(cache(1, 1, 64)));
     trace_.thread(1).run(reads_, 0x9000, {0x10000}).run(reads_, 0x9000, {0x10040});

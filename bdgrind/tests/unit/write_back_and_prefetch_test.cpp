@@ -210,7 +210,7 @@ TYPED_TEST(PrefetchTest, L1HitsMakeNoStream) {
     EXPECT_EQ(caches.read(107), kL1Miss);
 }
 
-// Nobody has asked which lines are written to, not even where D1 looks at each access for another reason.
+// No option asks which lines are written to, not even where D1 looks at each access for another reason.
 TYPED_TEST(PrefetchTest, WithoutWriteBacksNoLineIsDirty) {
     auto& caches = this->caches_;
     EXPECT_EQ(caches.write(0x103c, 8), kLLMiss);  // lines 0x40 and 0x41, one in each set of D1
