@@ -25,7 +25,9 @@ _NOT_SAMPLED = "LL, causes and repairs; a run without --sample, with --why=yes, 
 # The description with functions that options take for allocators, but that are not.
 _MISNAMED = "Objects"
 # Descriptions that are shown elsewhere, or are of no use on the first screen.
-_NOT_LISTED = frozenset({*CACHE_NAMES, "Geometry", "Options", _MISNAMED})
+_NOT_LISTED = frozenset({
+    *CACHE_NAMES, "Geometry", "TLBs", "Huge TLBs", "TLB geometry", "Options", _MISNAMED,
+})
 _MOST_MISNAMED = 3
 _NAMES = 10  # the width of names and the gap behind them
 _UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
@@ -46,7 +48,8 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
         rows.append(("Missing", _NOT_SAMPLED))
     rows += _misnamed(profile)
     found = verdict(profile, report.metrics, report.totals)
-    rows += [("Counted", _events(report)), *_levels(report, found), ("Causes", _causes(report))]
+    rows += [("Counted", _events(report)), *_levels(report, found), ("Pages", _pages(report))]
+    rows += [("Causes", _causes(report))]
     if found:
         rows += [("Estimate", _estimate(found)) if found.time is None else ("Time", _time(found, found.time))]
         rows += [("First", first(found, report, lines, page))]
@@ -102,6 +105,8 @@ _COVERED = frozenset({
     *(f"{name}{level}" for name in ("AcCost", "SpLoss", "EvLine", "UsByte", "Access")
       for level in ("1", "L2", "2", "D1", "I1", "D2", "I2", "DL", "IL")),
     *(f"{level}{cause}" for level in ("I1", "D1", "I2", "D2", "IL", "DL") for cause in ("first", "conf")),
+    *(f"{what}{pages}{level}m{kind}" for what, kind in (("I", "r"), ("D", "r"), ("D", "w"))
+      for pages in ("T", "H") for level in ("1", "2")),
     *MADE,
 })
 
@@ -147,6 +152,15 @@ def _costs_more_in_memory(found: Verdict) -> bool:
     if waits is None or waits.memory < _NOTABLE:
         return False
     return 2 * waits.memory > waits.first_touches + waits.in_order + waits.out_of_order
+
+
+def _pages(report: Report) -> str:
+    """The page walks, and whose TLBs they are counted for; empty if the run did not simulate TLBs."""
+    if "T2m" not in report.metrics or "H2m" not in report.metrics:
+        return ""
+    whose = dict(report.profile.parts[0].descriptions).get("TLB geometry", "")
+    behind = f"; TLBs {whose.removeprefix('those ')}" if whose else ""
+    return f"{_count(report, 'T2m')} page walks, {_count(report, 'H2m')} with huge pages{behind}"
 
 
 _CAUSES = (("first", "first touch"), ("cap", "capacity"), ("conf", "conflict"))

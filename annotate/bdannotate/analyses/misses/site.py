@@ -45,6 +45,13 @@ class Level:
         return 1.0 if self.step is None else min(abs(self.step) / line, 1.0)
 
 
+class Walks(NamedTuple):
+    """Simulated page walks: with the pages of the program, and if all memory had huge pages."""
+
+    base: int
+    huge: int
+
+
 class Change(NamedTuple):
     """What an instruction would load after a repair."""
 
@@ -86,6 +93,7 @@ class Site:
     reads: bool = False
     writes: bool = False
     in_loop: tuple[str, int] = ("", 0)  # if the line is 0, `where` applies
+    walks: Walks | None = None  # for its data; None: the run did not simulate TLBs
     # Nanoseconds for which the processor has nothing else to do. Sites sets this, as it depends on the other sites.
     waits: Estimate = Estimate()
     access: Access = field(init=False)

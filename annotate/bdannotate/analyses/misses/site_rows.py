@@ -15,7 +15,9 @@ from .miss_costs import MISPREDICTED, MissCosts, Rounds
 
 _Number = TypeVar("_Number", int, float)
 # The events that sites are made of. Other costs of their instructions would take most of the memory.
-_EVENTS = ("Ir", "Dr", "Dw", "EvLineD1", "UsByteD1", "DLconf", "Bcm", "Bim")
+_EVENTS = (
+    "Ir", "Dr", "Dw", "EvLineD1", "UsByteD1", "DLconf", "Bcm", "Bim", "DT2mr", "DT2mw", "DH2mr", "DH2mw",
+)
 
 
 class SiteRows:
@@ -84,6 +86,10 @@ class SiteRows:
     def cost(self, module: str, address: int) -> Row:
         """The costs of an instruction that misses, for `count`; empty if the profile does not have them."""
         return self._costs.get((module, address), ())
+
+    def has(self, event: str) -> bool:
+        """Whether the profile has an event."""
+        return event in self._events
 
     def count(self, cost: Row, event: str) -> int:
         """The count of an event in such costs; 0 if these are empty or the profile does not have the event."""

@@ -17,7 +17,7 @@ from ..code.ownership import Folders, is_foreign
 from .loop_nests import LoopPlace, Loops
 from .miss_costs import Loads
 from .overlap import LoopTime
-from .site import Change, Level, Site, constant_step, step_of_some, steps_seen
+from .site import Change, Level, Site, Walks, constant_step, step_of_some, steps_seen
 from .site_rows import SiteRows
 
 # A loop that goes through data with small steps brings new lines in at least this many of its iterations.
@@ -237,8 +237,17 @@ class Sites:
             sum(row.last_level for row in distances), self._rows.count(cost, "DLconf"), self.why.line,
             distances, reuses, levels, used, late, never, self.costs,
             self._rows.count(cost, "Dr") > 0, self._rows.count(cost, "Dw") > 0,
-            self._in_loop(place, levels[0].loop if levels else None),
+            self._in_loop(place, levels[0].loop if levels else None), self._page_walks(cost),
         )
+
+    def _page_walks(self, cost: Row) -> Walks | None:
+        """The simulated page walks for the data of an instruction; None if its costs do not have them."""
+        if not cost or not self._rows.has("DT2mr"):
+            return None
+        base, huge = (
+            sum(self._rows.count(cost, f"D{size}2m{kind}") for kind in ("r", "w")) for size in ("T", "H")
+        )
+        return Walks(base, huge)
 
     def _accesses(self, cost: Row, orders: Sequence[Order]) -> int:
         """How often an instruction accessed data; estimated from the sample if the profile does not have its costs."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...model.objects import ObjectGroup
 from ...model.why import Depends
 from ...model.work import Estimate
-from ..misses.site import PAGE, Change, Site
+from ..misses.site import PAGE, Change, Site, Walks
 from ..misses.sites import Sites, busiest, by_loop
 from .repair import Remedy, Repair, amount, code_lines
 
@@ -79,40 +79,59 @@ def _work(sites: Sites, guilty: Sequence[Site]) -> float:
 def huge_page_repairs(
     sites: Sites, notable: Sequence[Site], groups: Mapping[int, ObjectGroup]
 ) -> Iterator[Repair]:
-    """The use of huge pages for sites that touch another page with each access, and more pages than the processor has
-    translations at hand."""
+    """The use of huge pages for sites that need page walks: as simulated, if the run simulated TLBs; else for those
+    that touch another page with each access, and more pages than the processor has translations at hand."""
     for _, here in by_loop(notable).items():
-        walks = {site.number: page_walks(site, groups.get(site.number)) for site in here}
-        guilty = [site for site in here if walks[site.number]]
+        walks = {site.number: site.walks or _estimated_walks(site, groups.get(site.number)) for site in here}
+        guilty = [site for site in here if walks[site.number].base > walks[site.number].huge and not site.is_foreseen]
         if not guilty:
             continue
         file, lines = code_lines(guilty)
-        before = sum(walks.values())
-        after = -(-before * PAGE // HUGE_PAGE)
+        before, after = (sum(walks[site.number][size] for site in guilty) for size in (0, 1))
         now = amount(guilty)
-        step = guilty[0].inner.step if guilty[0].inner else None
-        how = f"each access is {abs(step):,} bytes from the previous one" if step else "accesses are scattered"
         yield Repair(
             Remedy.HUGE_PAGES, busiest(guilty), file, lines, (), groups.get(guilty[0].number), now, now,
-            (before, after), _saved_walks(sites, guilty, walks),
-            (
-                f"{how}, nearly always in another page of 4 KiB",
-                f"these are more pages than a TLB of {sites.costs.translations:,} entries covers",
-            ),
+            (before, after), _saved_walks(sites, guilty, walks), _walk_evidence(sites, guilty, walks),
             (
                 "memory = aligned_alloc(2 << 20, size);",
                 "madvise(memory, size, MADV_HUGEPAGE);    // 512 times as large",
             ),
-            "how large the machine's TLB is, and whether huge pages are available",
+            "how large the machine's TLB is, and whether huge pages are available" if guilty[0].walks is None else
+            "whether huge pages are available",
             frozenset(site.number for site in guilty), sites.why.line,
         )
 
 
-def _saved_walks(sites: Sites, guilty: Sequence[Site], walks: Mapping[int, int]) -> Estimate:
-    """The nanoseconds that huge pages save: those of the page walks, but no more than is waited for."""
+def _walk_evidence(sites: Sites, guilty: Sequence[Site], walks: Mapping[int, Walks]) -> tuple[str, ...]:
+    step = guilty[0].inner.step if guilty[0].inner else None
+    how = f"each access is {abs(step):,} bytes from the previous one" if step else "accesses are scattered"
+    if guilty[0].walks is None:
+        return (
+            f"{how}, nearly always in another page of 4 KiB",
+            f"these are more pages than a TLB of {sites.costs.translations:,} entries covers",
+        )
+    before, after = (sum(walks[site.number][size] for site in guilty) for size in (0, 1))
+    accesses = sum(site.accesses for site in guilty)
+    share = f"{100 * before / accesses:.0f}% of them" if accesses else "they"
+    return (
+        f"{how}, and {share} need page walks",
+        f"the simulated TLBs miss {before:,} times, or {after:,} times with huge pages",
+    )
+
+
+def _saved_walks(sites: Sites, guilty: Sequence[Site], walks: Mapping[int, Walks]) -> Estimate:
+    """The nanoseconds that huge pages save: those of the page walks that they avoid, but of what is waited for, no more
+    than the avoided share of the walks."""
     waits = [sum(one) for one in zip(*(site.waits for site in guilty))]
-    time = sum(sites.costs.walk_cost(site.access) * walks[site.number] for site in guilty)
-    return Estimate(*(min(time, one) * (1 - PAGE / HUGE_PAGE) for one in waits))
+    before = sum(walks[site.number].base for site in guilty)
+    after = sum(walks[site.number].huge for site in guilty)
+    time = sum(sites.costs.walk_cost(site.access) * walks[site.number].base for site in guilty)
+    return Estimate(*(min(time, one) * (1 - after / before) for one in waits))
+
+
+def _estimated_walks(site: Site, group: ObjectGroup | None) -> Walks:
+    base = page_walks(site, group)
+    return Walks(base, -(-base * PAGE // HUGE_PAGE))
 
 
 def page_walks(site: Site, group: ObjectGroup | None = None) -> int:
