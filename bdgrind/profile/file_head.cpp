@@ -12,6 +12,24 @@ void write_cache(TextOutput& out, std::string_view name, const CacheGeometry& ca
         << "-way associative\n";
 }
 
+void write_tlbs(TextOutput& out, std::string_view name, const PageTlbs& tlbs) {
+    constexpr unsigned kMebiBits = 20;
+    out << "desc: " << name << ": pages of ";
+    if (tlbs.page_bits >= kMebiBits) {
+        out << (tlbs.page_bytes() >> kMebiBits) << " MiB";
+    } else {
+        out << (tlbs.page_bytes() >> 10) << " KiB";
+    }
+    const auto write = [&](std::string_view level, const TlbGeometry& tlb) {
+        out << level << tlb.entries << " entries " << tlb.ways << "-way";
+    };
+    write("; I1 ", tlbs.i1);
+    write(", D1 ", tlbs.d1);
+    write(tlbs.has_i2() ? ", D2 " : ", L2 ", tlbs.d2);
+    if (tlbs.has_i2()) write(", I2 ", tlbs.i2);
+    out << '\n';
+}
+
 }  // namespace
 
 void write_process(TextOutput& out, const RunDescription& run) {
@@ -28,6 +46,11 @@ void write_descriptions(TextOutput& out, const RunDescription& run) {
         if (run.caches->has_l2()) write_cache(out, "L2", run.caches->l2);
         write_cache(out, "LL", run.caches->ll);
         out << "desc: Geometry: " << run.geometry_source << '\n';
+    }
+    if (run.tlbs != nullptr) {
+        write_tlbs(out, "TLBs", run.tlbs->base);
+        write_tlbs(out, "Huge TLBs", run.tlbs->huge);
+        out << "desc: TLB geometry: " << run.tlb_source << '\n';
     }
     for (const std::string_view description : run.descriptions) out << "desc: " << description << '\n';
     if (run.named_allocators != nullptr) write_misnamed_allocators(out, *run.named_allocators, "desc: Objects: ");

@@ -22,9 +22,11 @@ struct RunDescription {
     std::uint64_t pid = 0;
     std::string_view command;
     std::uint32_t part = 1;
-    std::uint32_t thread = 0;                    // 0: all of them
-    const CacheGeometries* caches = nullptr;     // those that were simulated; null: none were
-    std::string_view geometry_source{};          // where they are known from
+    std::uint32_t thread = 0;                 // 0: all of them
+    const CacheGeometries* caches = nullptr;  // those that were simulated; null: none were
+    std::string_view geometry_source{};       // where they are known from
+    const TlbGeometries* tlbs = nullptr;      // null: none were
+    std::string_view tlb_source{};
     std::vector<std::string_view> descriptions;  // each for a further "desc:" line, "name: value"
     // "desc:" lines say what is wrong with them; null: the run has no data objects.
     const NamedAllocators* named_allocators = nullptr;

@@ -89,6 +89,10 @@ public:
                 part("LLd misses", of(Event::kDLmr) + of(Event::kDLmw), references.both(), "");
             }
         }
+        if (events.has(Event::kDT2mr)) {
+            part("Page walks", page_walks(Event::kIT2mr), of(Event::kIr) + references.both(), "");
+            part("  with huge pages", page_walks(Event::kIH2mr), of(Event::kIr) + references.both(), "");
+        }
         if (events.has(Event::kSpLoss1)) {
             part("D1  bytes never used", of(Event::kSpLossD1), of(Event::kSpLossD1) + of(Event::kUsByteD1),
                  " of those loaded");
@@ -143,6 +147,19 @@ public:
         rate("LL miss rate", last_misses.both(), of(Event::kIr) + data_references().both());
     }
 
+    void write_pages() {
+        out_ << '\n';
+        count("I1  TLB misses", of(Event::kIT1mr));
+        count("L2i TLB misses", of(Event::kIT2mr));
+        data("D1  TLB misses", {of(Event::kDT1mr), of(Event::kDT1mw)});
+        data("L2d TLB misses", {of(Event::kDT2mr), of(Event::kDT2mw)});
+        out_ << "With huge pages:\n";
+        count("I1  TLB misses", of(Event::kIH1mr));
+        count("L2i TLB misses", of(Event::kIH2mr));
+        data("D1  TLB misses", {of(Event::kDH1mr), of(Event::kDH1mw)});
+        data("L2d TLB misses", {of(Event::kDH2mr), of(Event::kDH2mw)});
+    }
+
     void write_branches() {
         out_ << '\n';
         branches("Branches", of(Event::kBc), of(Event::kBi));
@@ -183,6 +200,11 @@ private:
     static constexpr std::size_t kLabelWidth = 22;
 
     std::uint64_t of(Event event) const { return totals_[column(event)]; }
+    // `fetches`: its misses of the second level; those of reads and writes stand behind them.
+    std::uint64_t page_walks(Event fetches) const {
+        const std::size_t first = column(fetches);
+        return totals_[first] + totals_[first + 1] + totals_[first + 2];
+    }
     DataCount data_references() const { return {of(Event::kDr), of(Event::kDw)}; }
     std::uint64_t loaded(Event loss) const { return totals_[column(loss)] + totals_[column(loss) + 2]; }
 
@@ -283,6 +305,7 @@ void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts 
         if (events.has(Event::kSpLossL2)) report.write_use("L2", Event::kSpLossL2);
         if (events.has(Event::kSpLoss2)) report.write_use("LL", Event::kSpLoss2);
     }
+    if (events.has(Event::kDT1mr)) report.write_pages();
     if (events.has(Event::kBc)) report.write_branches();
 }
 

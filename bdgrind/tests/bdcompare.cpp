@@ -119,6 +119,7 @@ int compare(const char* path, const Options& options) {
     Engine engine(config);
     Scenario scenario;
     scenario.caches = config.caches;
+    scenario.tlbs = config.tlbs;
     scenario.prefetch = config.prefetch;
     for (Batch batch = reader.read(32768, symbols, blocks); !batch.empty();
          batch = reader.read(32768, symbols, blocks)) {

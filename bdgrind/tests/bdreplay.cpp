@@ -214,11 +214,15 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
         write_thread_order(order, arguments.options);
         descriptions.push_back(order.text());
     }
+    StringOutput tlb_source;
+    write_tlb_source(tlb_source, arguments.options);
     const RunDescription description{.creator = "bdgrind-" PACKAGE_VERSION,
                                      .pid = run.pid,
                                      .command = run.command,
                                      .caches = config.cache_sim ? &config.caches : nullptr,
                                      .geometry_source = geometry_source(arguments.options, run.geometry_source),
+                                     .tlbs = config.tlbs.any() ? &config.tlbs : nullptr,
+                                     .tlb_source = tlb_source.text(),
                                      .descriptions = descriptions,
                                      .named_allocators = engine.objects() != nullptr
                                                              ? &engine.objects()->named_allocators()

@@ -228,7 +228,9 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
     TextBuffer command;
     TextBuffer range;
     TextBuffer trigger;
+    TextBuffer tlb_source;
     write_command(command);
+    write_tlb_source(tlb_source, options);
     range << "Timerange: Basic block " << counted_from(thread) << " - " << engine_.blocks_run();
     trigger << "Trigger: " << part.trigger;
     const EngineConfig& config = engine_.config();
@@ -239,6 +241,8 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
                        .thread = thread,
                        .caches = config.cache_sim ? &config.caches : nullptr,
                        .geometry_source = geometry_source_,
+                       .tlbs = config.tlbs.any() ? &config.tlbs : nullptr,
+                       .tlb_source = tlb_source.view(),
                        .descriptions = {range.view(), trigger.view()},
                        .named_allocators =
                            engine_.objects() != nullptr ? &engine_.objects()->named_allocators() : nullptr};

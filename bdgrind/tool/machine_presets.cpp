@@ -16,37 +16,62 @@ constexpr CacheGeometry k32KiB8Ways{32 * kKiB, 8, 64};
 constexpr CacheGeometry k48KiB12Ways{48 * kKiB, 12, 64};
 constexpr CacheGeometry k64KiB4Ways{64 * kKiB, 4, 64};
 
+// With pages of 4 KiB, then of 2 MiB: the TLBs of instructions and of data, the second level, and that of instructions
+// alone where there is one.
+constexpr TlbGeometries kZen2Tlbs{{12, {64, 64}, {64, 64}, {2048, 16}, {512, 8}},
+                                  {21, {64, 64}, {64, 64}, {2048, 16}, {512, 8}}};
+constexpr TlbGeometries kZen4Tlbs{{12, {64, 64}, {72, 72}, {3072, 24}, {512, 8}},
+                                  {21, {64, 64}, {72, 72}, {3072, 24}, {512, 8}}};
+constexpr TlbGeometries kZen5Tlbs{{12, {64, 64}, {96, 96}, {4096, 16}, {2048, 8}},
+                                  {21, {64, 64}, {96, 96}, {4096, 16}, {2048, 8}}};
+constexpr TlbGeometries kSkylakeTlbs{{12, {128, 8}, {64, 4}, {1536, 12}, {}},
+                                     {21, {8, 8}, {32, 4}, {1536, 12}, {}}};
+constexpr TlbGeometries kSunnyCoveTlbs{{12, {128, 8}, {64, 4}, {2048, 16}, {}},
+                                       {21, {16, 8}, {32, 4}, {1024, 8}, {}}};
+constexpr TlbGeometries kGoldenCoveTlbs{{12, {256, 8}, {96, 6}, {2048, 16}, {}},
+                                        {21, {32, 8}, {32, 4}, {1024, 8}, {}}};
+constexpr TlbGeometries kNeoverseN1Tlbs{{12, {48, 48}, {48, 48}, {1280, 5}, {}},
+                                        {21, {48, 48}, {48, 48}, {1280, 5}, {}}};
+constexpr TlbGeometries kNeoverseV1Tlbs{{12, {48, 48}, {40, 40}, {2048, 8}, {}},
+                                        {21, {48, 48}, {40, 40}, {2048, 8}, {}}};
+constexpr TlbGeometries kNeoverseV2Tlbs{{12, {48, 48}, {48, 48}, {2048, 8}, {}},
+                                        {21, {48, 48}, {48, 48}, {2048, 8}, {}}};
+constexpr TlbGeometries kAppleM1Tlbs{{14, {192, 192}, {160, 160}, {3072, 12}, {}},
+                                     {25, {192, 192}, {160, 160}, {3072, 12}, {}}};
+constexpr TlbGeometries kCortexA72Tlbs{{12, {48, 48}, {32, 32}, {1024, 4}, {}},
+                                       {21, {48, 48}, {32, 32}, {1024, 4}, {}}};
+
 #define BD_PRESET(name, processor, last_level, ...) \
     {name, processor, last_level, "--machine=" name ", " processor "; LL is " last_level, __VA_ARGS__}
 
 // LL is what one core can use of the last level.
 constexpr MachinePreset kPresets[]{
     BD_PRESET("zen2", "AMD Zen 2", "the L3 of a CCX of 4 cores",
-              {k32KiB8Ways, k32KiB8Ways, {16 * kMiB, 16, 64}, {512 * kKiB, 8, 64}}),
+              {k32KiB8Ways, k32KiB8Ways, {16 * kMiB, 16, 64}, {512 * kKiB, 8, 64}}, kZen2Tlbs),
     BD_PRESET("zen3", "AMD Zen 3", "the L3 of a CCX of 8 cores",
-              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {512 * kKiB, 8, 64}}),
+              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {512 * kKiB, 8, 64}}, kZen2Tlbs),
     BD_PRESET("zen4", "AMD Zen 4", "the L3 of a CCX of 8 cores",
-              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}),
+              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}, kZen4Tlbs),
     BD_PRESET("zen5", "AMD Zen 5", "the L3 of a CCX of 8 cores",
-              {k32KiB8Ways, k48KiB12Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 16, 64}}),
+              {k32KiB8Ways, k48KiB12Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 16, 64}}, kZen5Tlbs),
     BD_PRESET("skylake-sp", "Intel Skylake-SP, Xeon Gold 6148", "the whole L3 of 20 cores",
-              {k32KiB8Ways, k32KiB8Ways, {28160 * kKiB, 11, 64}, {1 * kMiB, 16, 64}}),
+              {k32KiB8Ways, k32KiB8Ways, {28160 * kKiB, 11, 64}, {1 * kMiB, 16, 64}}, kSkylakeTlbs),
     BD_PRESET("icelake-sp", "Intel Ice Lake-SP", "the whole L3 of 36 slices",
-              {k32KiB8Ways, k48KiB12Ways, {54 * kMiB, 12, 64}, {1280 * kKiB, 20, 64}}),
+              {k32KiB8Ways, k48KiB12Ways, {54 * kMiB, 12, 64}, {1280 * kKiB, 20, 64}}, kSunnyCoveTlbs),
     BD_PRESET("sapphire-rapids", "Intel Sapphire Rapids", "the whole L3 of 60 cores",
-              {k32KiB8Ways, k48KiB12Ways, {115200 * kKiB, 15, 64}, {2 * kMiB, 16, 64}}),
+              {k32KiB8Ways, k48KiB12Ways, {115200 * kKiB, 15, 64}, {2 * kMiB, 16, 64}}, kGoldenCoveTlbs),
     BD_PRESET("golden-cove", "Intel Golden Cove, client", "the whole L3 of ten slices",
-              {k32KiB8Ways, k48KiB12Ways, {30 * kMiB, 12, 64}, {1280 * kKiB, 10, 64}}),
+              {k32KiB8Ways, k48KiB12Ways, {30 * kMiB, 12, 64}, {1280 * kKiB, 10, 64}}, kGoldenCoveTlbs),
     BD_PRESET("neoverse-n1", "Arm Neoverse N1, Graviton2", "the whole system cache of 64 cores",
-              {k64KiB4Ways, k64KiB4Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}),
+              {k64KiB4Ways, k64KiB4Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}, kNeoverseN1Tlbs),
     BD_PRESET("neoverse-v1", "Arm Neoverse V1, Graviton3", "the whole system cache of 64 cores",
-              {k64KiB4Ways, k64KiB4Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}),
+              {k64KiB4Ways, k64KiB4Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}, kNeoverseV1Tlbs),
     BD_PRESET("neoverse-v2", "Arm Neoverse V2, Graviton4", "the whole system cache of 96 cores",
-              {k64KiB4Ways, k64KiB4Ways, {36 * kMiB, 16, 64}, {2 * kMiB, 8, 64}}),
+              {k64KiB4Ways, k64KiB4Ways, {36 * kMiB, 16, 64}, {2 * kMiB, 8, 64}}, kNeoverseV2Tlbs),
     BD_PRESET("apple-m1", "Apple M1, performance cores", "the L2 of 4 cores; what is behind it is not simulated",
-              {{192 * kKiB, 6, 128}, {128 * kKiB, 8, 128}, {12 * kMiB, 12, 128}, kNoCache}),
+              {{192 * kKiB, 6, 128}, {128 * kKiB, 8, 128}, {12 * kMiB, 12, 128}, kNoCache}, kAppleM1Tlbs),
     BD_PRESET("cortex-a72", "Arm Cortex-A72, BCM2711", "the L2 of 4 cores",
-              {{48 * kKiB, 3, 64}, {32 * kKiB, 2, 64}, {1 * kMiB, 16, 64}, kNoCache}),
+              {{48 * kKiB, 3, 64}, {32 * kKiB, 2, 64}, {1 * kMiB, 16, 64}, kNoCache}, kCortexA72Tlbs),
 };
 
 #undef BD_PRESET
@@ -61,6 +86,8 @@ const MachinePreset* find_machine_preset(std::string_view name) {
     });
     return found == std::end(kPresets) ? nullptr : found;
 }
+
+const MachinePreset& preset_of_typical_tlbs() { return *find_machine_preset("skylake-sp"); }
 
 void write_machine_list(TextOutput& out) {
     constexpr std::size_t kColumn = 17;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The caches of well-known processors, by name. Where each number is from stands in docs/machines.md; a gate looks.
+// The caches and TLBs of well-known processors, by name. Where each number is from stands in docs/machines.md; a gate
+// looks.
 
 #pragma once
 
@@ -18,12 +19,16 @@ struct MachinePreset {
     const char* last_level;  // what LL is there, and whose
     const char* source;      // all of that, for the profile
     CacheGeometries caches;
+    TlbGeometries tlbs;
 };
 
 std::span<const MachinePreset> machine_presets();
 
 // Null: there is none of that name.
 const MachinePreset* find_machine_preset(std::string_view name);
+
+// Whose TLBs are taken if those of the machine are not known.
+const MachinePreset& preset_of_typical_tlbs();
 
 // For people: all of them, with their caches.
 void write_machine_list(TextOutput& out);

@@ -139,6 +139,18 @@ const char* read(std::string_view text, MachineOption* machine) {
     return "it must be native or a name that --machine=list shows";
 }
 
+const char* read(std::string_view text, TlbOption* tlb) {
+    *tlb = {.simulates = text != "no", .preset = find_machine_preset(text)};
+    if (text == "no" || text == "yes" || tlb->preset != nullptr) return nullptr;
+    if (text.empty() || text.front() < '0' || text.front() > '9') {
+        *tlb = {};
+        return "it must be no, yes, a name that --machine=list shows, or four numbers";
+    }
+    const char* const error = parse_tlbs(text, &tlb->given);
+    if (error != nullptr) *tlb = {};
+    return error;
+}
+
 const char* read(std::string_view text, MiddleCacheOption* cache) {
     if (text != "no") return read(text, static_cast<CacheOption*>(cache));
     *cache = {};
@@ -232,6 +244,16 @@ bool parse_option(const char* argument, Options* result, OptionError* error) {
     return true;
 }
 
+namespace {
+
+// Whose TLBs --tlb=yes or --tlb=<name> means.
+const MachinePreset& tlb_preset(const Options& given) {
+    if (given.tlb.preset != nullptr) return *given.tlb.preset;
+    return given.machine.preset != nullptr ? *given.machine.preset : preset_of_typical_tlbs();
+}
+
+}  // namespace
+
 EngineConfig engine_config(const Options& given, const CacheGeometries& caches) {
     EngineConfig config{.caches = caches,
                         .cache_sim = given.cache_sim,
@@ -265,6 +287,9 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.l2.given) config.caches.l2 = given.l2.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;
+    if (config.cache_sim && given.tlb.simulates) {
+        config.tlbs = given.tlb.given.any() ? given.tlb.given : tlb_preset(given).tlbs;
+    }
     if (config.cache_sim && config.caches.d1.line_bytes <= 64) config.cores = given.cores.count;
     return config;
 }
@@ -295,6 +320,16 @@ void write_thread_order(TextOutput& out, const Options& given) {
     } else {
         out << ", slices of " << given.thread_slice << " instructions";
     }
+}
+
+void write_tlb_source(TextOutput& out, const Options& given) {
+    if (given.tlb.given.any()) {
+        out << "as on the command line";
+        return;
+    }
+    const MachinePreset& preset = tlb_preset(given);
+    out << "those of " << preset.name << ", " << preset.processor;
+    if (given.tlb.preset == nullptr && given.machine.preset == nullptr) out << ", as this machine's are not known";
 }
 
 std::string_view geometry_source(const Options& given, std::string_view source) {

@@ -42,6 +42,7 @@ const char* text_of(const PatternList&) { return "none"; }
 const char* text_of(const PathOption&) { return "no"; }
 const char* text_of(const CacheOption&) { return "the machine's own"; }
 const char* text_of(const MiddleCacheOption&) { return "no"; }
+const char* text_of(const TlbOption&) { return "no"; }
 const char* text_of(const MachineOption&) { return "this machine's first and last level"; }
 
 // Prints an option as --help shows it: its name and form, then the help in a column of its own.

@@ -30,6 +30,13 @@ struct MachineOption {
     bool lists = false;      // the presets are to be listed, and nothing else
 };
 
+// Whether TLBs are simulated, and which.
+struct TlbOption {
+    bool simulates = false;
+    const MachinePreset* preset = nullptr;  // whose TLBs
+    TlbGeometries given{};                  // or these
+};
+
 // The values of an option that may be given several times: names of functions or objects, or patterns of them, in the
 // order given. Nothing is freed, as a global object with a destructor would need the C library.
 struct PatternOption {
@@ -81,7 +88,7 @@ struct SampleOption {
 
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
-//   Cache, MiddleCache   <size>,<ways>,<line size>; Machine   whose caches;
+//   Cache, MiddleCache   <size>,<ways>,<line size>; Machine   whose caches; Tlb   whose TLBs;
 //   Tree, Recursion   of the context tree; Cores, Order   of threads; Sample   which parts of the run;
 //   Paths   yes, no, or names as in Patterns
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
@@ -142,6 +149,11 @@ struct SampleOption {
     BD_OPTION(MiddleCache, l2, "L2", {}, "no|<size>,<ways>,<line size>",                                \
               "a cache between the L1 caches and LL, in bytes")                                         \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
+    BD_OPTION(Tlb, tlb, "tlb", {}, "no|yes|<name>|<geometry>",                                          \
+              "look up pages of 4 KiB and 2 MiB in the TLBs of the\n"                                   \
+              "--machine (yes), of a processor that --machine=list\n"                                   \
+              "shows, or of <entries>,<ways>,<entries>,<ways> in the\n"                                 \
+              "first and second level")                                                                 \
     BD_OPTION_GROUP("how to separate costs")                                                            \
     BD_OPTION(Flag, separate_threads, "separate-threads", false, "no|yes",                              \
               "write each thread's costs into a file of its own")                                       \
@@ -225,6 +237,7 @@ using Count = std::uint64_t;
 using Cache = CacheOption;
 using MiddleCache = MiddleCacheOption;
 using Machine = MachineOption;
+using Tlb = TlbOption;
 using Patterns = PatternList;
 using Tree = TreeChoice;
 using Why = WhyChoice;
@@ -266,6 +279,9 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches);
 
 // Where that one's caches are known from, if `caches` are known from `source`.
 std::string_view geometry_source(const Options& given, std::string_view source);
+
+// Whose TLBs are simulated, in words.
+void write_tlb_source(TextOutput& out, const Options& given);
 
 // A line about the unit for the profile; null: no time is measured.
 const char* unit_description(SystemTime unit);

@@ -47,6 +47,7 @@ void check_sample_options() {
         {"--objects=yes", options.objects},
         {"--why", options.why != WhyChoice::kNo},
         {"--cores", options.cores.count != 0},
+        {"--tlb", options.tlb.simulates},
     };
     for (const auto& other : kOthers) {
         if (!other.is_given) continue;
@@ -90,6 +91,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (options.cores.count != 0 && config.cores == 0 && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --cores does nothing with --cache-sim=no, or with D1 lines of more than 64 bytes.\n");
     }
+    if (options.tlb.simulates && !config.tlbs.any() && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --tlb does nothing with --cache-sim=no.\n");
+    }
     const bool names_allocators = !options.alloc_fn.empty() || !options.alloc_fn_of.empty() ||
                                   !options.free_fn.empty() || !options.free_fn_of.empty();
     if (!options.objects && names_allocators && VG_(clo_verbosity) > 0) {
@@ -111,6 +115,11 @@ EngineConfig Session::make_config(std::string_view* source) {
             VG_(umsg)("Not simulated: its L2 of %llu %s (--machine=native simulates it)\n",
                       size >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");
         }
+    }
+    if (config.tlbs.any() && VG_(clo_verbosity) > 0) {
+        TextBuffer whose;
+        write_tlb_source(whose, options);
+        VG_(umsg)("Simulated TLBs: %s\n", whose.c_str());
     }
     for (const CacheGeometry& first : {config.caches.i1, config.caches.d1}) {
         if (config.caches.ll.size_bytes < first.size_bytes) {

@@ -54,4 +54,25 @@ const char* parse_geometry(std::string_view text, CacheGeometry* geometry) {
     return nullptr;
 }
 
+const char* parse_tlbs(std::string_view text, TlbGeometries* tlbs) {
+    constexpr std::uint32_t kMostEntries = 0xfffe;
+    TlbGeometry levels[2]{};
+    for (TlbGeometry& level : levels) {
+        if ((&level != levels && !take_comma(&text)) || !take_number(&text, &level.entries) || !take_comma(&text) ||
+            !take_number(&text, &level.ways)) {
+            return "it must be four numbers, <entries>,<ways> of the first level and of the second";
+        }
+    }
+    if (!text.empty()) return "it must be four numbers, <entries>,<ways> of the first level and of the second";
+    for (const TlbGeometry& level : levels) {
+        if (level.entries == 0 || level.ways == 0) return "a TLB needs at least 1 entry and 1 way";
+        if (level.entries > kMostEntries) return "a TLB can have at most 65534 entries";
+        if (level.entries % level.ways != 0) return "the entries of a TLB must be a multiple of its ways";
+    }
+    tlbs->base = {.page_bits = kBasePageBits, .i1 = levels[0], .d1 = levels[0], .d2 = levels[1]};
+    tlbs->huge = tlbs->base;
+    tlbs->huge.page_bits = kHugePageBits;
+    return nullptr;
+}
+
 }  // namespace bd

@@ -33,6 +33,42 @@ struct CacheGeometries {
     constexpr bool has_l2() const { return l2.size_bytes != 0; }
 };
 
+inline constexpr std::uint32_t kBasePageBits = 12;
+inline constexpr std::uint32_t kHugePageBits = 21;
+
+// A translation lookaside buffer (TLB): it has so many entries, each of which translates a page.
+struct TlbGeometry {
+    std::uint32_t entries;
+    std::uint32_t ways;  // as many as entries: fully associative
+
+    constexpr std::uint32_t sets() const { return entries / ways; }
+
+    constexpr bool operator==(const TlbGeometry&) const = default;
+};
+
+// The TLBs for pages of one size: two of the first level in front of the second.
+struct PageTlbs {
+    std::uint32_t page_bits;
+    TlbGeometry i1;
+    TlbGeometry d1;
+    TlbGeometry d2;
+    TlbGeometry i2{};  // of no entries if `d2` is that of instructions, too
+
+    constexpr bool has_i2() const { return i2.entries != 0; }
+    constexpr std::uint64_t page_bytes() const { return std::uint64_t{1} << page_bits; }
+
+    constexpr bool operator==(const PageTlbs&) const = default;
+};
+
+// Those of a processor, with the pages that programs mostly have and with huge ones.
+struct TlbGeometries {
+    PageTlbs base{};
+    PageTlbs huge{};
+
+    // Whether TLBs are simulated at all.
+    constexpr bool any() const { return base.d1.entries != 0; }
+};
+
 // What is wrong with it, as the end of a sentence that begins with the geometry; null if it is legal. Any number
 // of sets is legal.
 const char* geometry_error(const CacheGeometry& geometry);
@@ -40,5 +76,9 @@ const char* geometry_error(const CacheGeometry& geometry);
 // Reads "<size>,<ways>,<line size>", in bytes. Null if the text has that form, else what is wrong with it;
 // `*geometry` is then unspecified. The geometry may still be illegal.
 const char* parse_geometry(std::string_view text, CacheGeometry* geometry);
+
+// The same for TLBs, as "<entries>,<ways>,<entries>,<ways>": those of the first level, and the second one for data and
+// instructions, with pages of 4 KiB and of 2 MiB. What is read is legal.
+const char* parse_tlbs(std::string_view text, TlbGeometries* tlbs);
 
 }  // namespace bd

@@ -17,6 +17,10 @@ constexpr Address kLinkBytes = 16;
 constexpr Address kRedZone = 128;
 constexpr Address kMostBelow = 1 << 20;
 
+bool is_in_frame(Address address, Address stack_pointer, const Execution& current) {
+    return address + kRedZone >= stack_pointer && address < current.base;
+}
+
 // So many callers are looked at for those that wrap allocators, and count for nothing. (Without optimization, five of
 // the C++ library stand between a vector and who fills it.)
 constexpr std::uint32_t kMostWrappers = 8;
@@ -182,10 +186,21 @@ void Objects::unmap(Address begin, Address end) {
 
 GroupId Objects::find(Address address, Address stack_pointer, const Execution& current,
                       const std::vector<Executions>& threads) {
-    if (address + kRedZone >= stack_pointer && address < current.base) {
-        return groups_.stack(frame_at(current, address));
-    }
+    if (is_in_frame(address, stack_pointer, current)) return groups_.stack(frame_at(current, address));
     if (const GroupId group = blocks_.load(address); group != kUnknownGroup) return group;
+    return find_outside_blocks(address, stack_pointer, current, threads);
+}
+
+GroupId Objects::look_at(Address address, Address stack_pointer, const Execution& current,
+                         const std::vector<Executions>& threads) {
+    if (is_in_frame(address, stack_pointer, current)) return groups_.stack(frame_at(current, address));
+    if (const HeapBlock block = blocks_.find(address); block.size != 0) return block.group;
+    return find_outside_blocks(address, stack_pointer, current, threads);
+}
+
+// Of a byte that is neither in a frame of what runs nor in a heap block.
+inline GroupId Objects::find_outside_blocks(Address address, Address stack_pointer, const Execution& current,
+                                            const std::vector<Executions>& threads) {
     Region* const region = regions_.find(address);
     const bool is_named = region != nullptr && region->mapped != nullptr;
     if (!is_named) {

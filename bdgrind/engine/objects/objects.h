@@ -68,6 +68,9 @@ public:
     // with this stack pointer.
     GroupId find(Address address, Address stack_pointer, const Execution& current,
                  const std::vector<Executions>& threads);
+    // The same where the byte is accessed, but no line is loaded.
+    GroupId look_at(Address address, Address stack_pointer, const Execution& current,
+                    const std::vector<Executions>& threads);
     // For an address that find() or evict() will soon be called for: first host_prefetch_page(), then, once that has
     // arrived, host_prefetch_slots().
     [[gnu::always_inline]] void host_prefetch_page(Address address) const { blocks_.host_prefetch_page(address); }
@@ -158,6 +161,8 @@ private:
     GroupId place_behind_wrappers(const Execution& execution, ObjectKind kind, std::size_t call);
     GroupId find_place(const Execution& execution, ObjectKind kind, std::size_t call);
     GroupId group_of(Region& region);
+    GroupId find_outside_blocks(Address address, Address stack_pointer, const Execution& current,
+                                const std::vector<Executions>& threads);
     static const Function& frame_at(const CallStack& stack, Address address);
     const Function* frame_on(const CallStack& stack, Address address) const;
     const Function* frame_elsewhere(Address address, const std::vector<Executions>& threads) const;

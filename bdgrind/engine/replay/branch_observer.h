@@ -22,6 +22,7 @@ public:
     static constexpr bool kFollowsLoops = false;
     static constexpr bool kFollowsScopes = false;
     static constexpr bool kFollowsPaths = false;
+    static constexpr bool kLooksUpPages = false;
 
     explicit BranchObserver(EngineState& state)
         : state_(state), predicts_(state.config.branch_sim), counts_jumps_(state.config.collect_jumps) {}
@@ -39,7 +40,7 @@ public:
     }
 
     // The block has been entered, and left by `exit`.
-    void after(const Exit& exit) {
+    void after(const TracedExit& exit, const Word*) {
         if (counts_jumps_ && latest_.exit != nullptr && is_jump(*latest_.exit, *exit.block)) on_jump(*exit.block);
         if (predicts_) on_conditional_branches(exit);
     }

@@ -21,7 +21,8 @@
 
 namespace bd {
 
-// `Observer`: BranchObserver or NoObserver, alone or in a ScopeObserver, a PathObserver, or both.
+// `Observer`: BranchObserver or NoObserver, alone or in a ScopeObserver, a PathObserver, or both; or any of these in a
+// PageObserver.
 template <CacheTraits kTraits, class Observer>
 class CacheReplay final : public Replay {
     using Caches = Hierarchy<kTraits, CacheReplay>;
@@ -42,6 +43,7 @@ public:
     void flush() override {
         BD_CHECK(cursor_.has_taken_all());  // else D1 is ahead
         caches_.flush();
+        if constexpr (Observer::kLooksUpPages) observer_.forget_pages();
     }
     void drop_charges() override { caches_.drop_charges(); }
     void announce(Batch batch) override { queue_.announce(batch); }
@@ -244,6 +246,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
             caches_.set_chunk(chunk);
             cursor_.start_chunk(chunk);
             if constexpr (kTraits.why) start_times(chunk);
+            if constexpr (Observer::kLooksUpPages) observer_.start_chunk(chunk.words);
         }
         BD_CHECK(cursor_.rest().data() == rest.data());
         BlockHandler handler{this, 0, nullptr};

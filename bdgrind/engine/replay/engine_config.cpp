@@ -15,6 +15,7 @@ EventSet EngineConfig::events() const {
         }
         if (write_back) events.enable(EventGroup::kWriteBacks);
         if (why) events.enable(EventGroup::kCauses);
+        if (tlbs.any()) events.enable(EventGroup::kTranslations);
         if (cores != 0) events.enable(EventGroup::kSharing);
         if (caches.has_l2()) {
             events.enable(EventGroup::kMissesL2);

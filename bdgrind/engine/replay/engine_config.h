@@ -45,6 +45,7 @@ struct EngineConfig {
     // Lines that D1 loads before only one in eight is recorded for `reuses`.
     std::uint64_t whole_reuses = std::uint64_t{1} << 17;
     ReuseRules reuse_rules{};
+    TlbGeometries tlbs{};     // must be legal; needs cache_sim
     std::uint32_t cores = 0;  // with caches of their own; 0: not simulated; needs cache_sim
 
     EventSet events() const;

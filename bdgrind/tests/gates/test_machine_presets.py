@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each number in the table of --machine stands in docs/machines.md, with where it is from."""
+"""Each number in the tables of --machine and --tlb stands in docs/machines.md, with where it is from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _presets() -> dict[str, tuple[dict[str, str], str]]:
     assert len(known) == 3
     known["kNoCache"] = "none"
     found = {}
-    rows = re.findall(r'BD_PRESET\("([^"]+)", "[^"]+", "([^"]+)",\s*\{(.*?)\}\),\n', text, re.DOTALL)
+    rows = re.findall(r'BD_PRESET\("([^"]+)", "[^"]+", "([^"]+)",\s*\{(.*?)\}, k\w+Tlbs\),\n', text, re.DOTALL)
     for name, last_level, caches in rows:
         texts = [
             known[word] if word else f"{_product(size)},{ways},{line}"
@@ -40,13 +40,35 @@ def _presets() -> dict[str, tuple[dict[str, str], str]]:
     return found
 
 
-def _documented() -> dict[str, list[str]]:
-    """By name: the cells of its row behind it."""
-    text = (SOURCE / "docs" / "machines.md").read_text().partition("## Presets")[2].partition("\n## ")[0]
+def _tlbs() -> dict[tuple[str, str], list[str]]:
+    """By name and size of pages: the TLBs as entries and ways, in the order of the documentation."""
+    text = (SOURCE / "bdgrind" / "tool" / "machine_presets.cpp").read_text()
+    sizes = {}
+    for name, both in re.findall(r"constexpr TlbGeometries (k\w+)\{(.*?)\}\};\n", text, re.DOTALL):
+        sizes[name] = re.findall(
+            r"\{(\d+), \{(\d+, \d+)\}, \{(\d+, \d+)\}, \{(\d+, \d+)\}, \{(\d+, \d+)?\}", f"{both}}}}}"
+        )
+        assert len(sizes[name]) == 2, name
+    found = {}
+    for preset, name in re.findall(r'BD_PRESET\("([^"]+)".*?, (k\w+Tlbs)\),\n', text, re.DOTALL):
+        for bits, *tlbs in sizes[name]:
+            unit = f"{1 << int(bits) - 20} MiB" if int(bits) >= 20 else f"{1 << int(bits) - 10} KiB"
+            found[preset, unit] = [tlb.replace(" ", "") or "shared" for tlb in tlbs]
+    return found
+
+
+def _rows(heading: str) -> list[list[str]]:
+    """The cells of the table's rows below a heading, the first one without its quotes."""
+    text = (SOURCE / "docs" / "machines.md").read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")
     ]
-    return {row[0].strip("`"): row[1:] for row in rows}
+    return [[row[0].strip("`"), *row[1:]] for row in rows]
+
+
+def _documented() -> dict[str, list[str]]:
+    """By name: the cells of its row behind it."""
+    return {row[0]: row[1:] for row in _rows("Presets")}
 
 
 def test_every_preset_is_documented_with_its_sources() -> None:
@@ -57,3 +79,14 @@ def test_every_preset_is_documented_with_its_sources() -> None:
         assert geometries == list(caches.values()), name
         assert what == last_level.partition(";")[0], name
         assert len(sources) > 10, f"{name}: where are these numbers from?"
+
+
+def test_all_tlbs_of_presets_are_documented_with_their_sources() -> None:
+    tlbs = _tlbs()
+    documented = {}
+    for name, sizes, *geometries, _unknown, source in _rows("TLBs"):
+        assert source, f"{name}: where are these numbers from?"
+        for size in sizes.split(", "):
+            documented[name, size] = geometries
+    assert len(tlbs) == 2 * len(_presets())
+    assert documented == tlbs

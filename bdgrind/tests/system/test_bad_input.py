@@ -48,6 +48,8 @@ def run(
         ("--LL=99999999999999999999,2,64", "'99999999999999999999,2,64' is not a value"),
         ("--LL=1125899906842624,16,64", "'1125899906842624,16,64' .* at most"),
         ("--L2=1024,2,512", "'1024,2,512' is not a value for --L2=.*: the line size must be"),
+        ("--tlb=zen", "'zen' is not a value for --tlb=.*: it must be no, yes, a name that"),
+        ("--tlb=64,5,1536,12", "'64,5,1536,12' is not a value for --tlb=.*: the entries of a TLB must be"),
         ("--machine=zen", "'zen' is not a value for --machine=.*: it must be native or a name that"),
         ("--dump-line=maybe", "'maybe' is not a value for --dump-line=.*: it must be yes or no"),
         ("--cacheuse=", "'' is not a value for --cacheuse="),

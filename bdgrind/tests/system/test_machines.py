@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Three levels of caches, and those of processors by name."""
+"""Three levels of caches, TLBs, and those of processors by name."""
 
 from __future__ import annotations
 
@@ -72,3 +72,53 @@ def test_a_cache_of_a_machine_can_be_another(tmp_path: Path) -> None:
         "I1 cache: 32768 B, 64 B, 8-way associative", "D1 cache: 32768 B, 64 B, 8-way associative",
         "LL cache: 1048576 B, 64 B, 8-way associative",
     ]
+
+
+TLBS = ["--tlb=2,1,8,2", "--tlb=64,4,1536,12", "--tlb=zen4"]
+
+
+@pytest.mark.parametrize("tlbs", TLBS)
+@pytest.mark.parametrize("more", [[], ALL], ids=["plain", "all"])
+def test_page_misses_equal_the_naive_engines(tmp_path: Path, tlbs: str, more: list[str]) -> None:
+    if not BDCOMPARE.exists():
+        pytest.skip("bdcompare is not built: GoogleTest is missing")
+    trace = tmp_path / "trace"
+    options = [*THREE_LEVELS["ordinary"].split(), tlbs, *more]
+    run = run_tool(tmp_path, [GUESTS / "attribution"], [*options, f"--record-trace={trace}"])
+    assert not check_profile(run.profile_path)
+    compared = subprocess.run([BDCOMPARE, *options, trace], capture_output=True, text=True, check=False)
+    assert compared.returncode == 0, compared.stdout + compared.stderr
+
+
+def test_tlbs_change_nothing_else(tmp_path: Path) -> None:
+    plain = run_tool(tmp_path, [GUESTS / "workload"], name="plain").profile.totals
+    run = run_tool(tmp_path, [GUESTS / "workload"], ["--tlb=16,16,64,4"], name="tlbs")
+    totals = run.profile.totals
+    assert {event: totals[event] for event in plain} == plain
+    assert set(totals) - set(plain) == {
+        f"{what}{size}{level}m{kind}"
+        for size in "TH" for level in (1, 2) for what, kind in (("I", "r"), ("D", "r"), ("D", "w"))
+    }
+    for kind in "Ir", "Dr", "Dw":
+        first, second = (totals[f"{kind[0]}T{level}m{'r' if kind == 'Ir' else kind[1]}"] for level in (1, 2))
+        assert totals[kind] > first >= second > 0, kind
+    assert totals["DT2mr"] > totals["DH2mr"]
+    head = run.profile_path.read_text()
+    assert "desc: TLBs: pages of 4 KiB; I1 16 entries 16-way, D1 16 entries 16-way, L2 64 entries 4-way\n" in head
+    assert "desc: Huge TLBs: pages of 2 MiB; I1 16 entries" in head
+    assert "desc: TLB geometry: as on the command line\n" in head
+    assert re.search(r"^Page walks: +[\d,]+ ", run.log, re.MULTILINE)
+    assert "Simulated TLBs: as on the command line" in run.log
+
+
+def test_tlbs_are_those_of_the_processor_that_is_named(tmp_path: Path) -> None:
+    for options, source in (
+        (["--machine=zen4", "--tlb=yes"], "those of zen4, AMD Zen 4"),
+        (["--machine=zen4", "--tlb=neoverse-n1"], "those of neoverse-n1, Arm Neoverse N1, Graviton2"),
+        (["--machine=native", "--tlb=yes"],
+         "those of skylake-sp, Intel Skylake-SP, Xeon Gold 6148, as this machine's are not known"),
+    ):
+        run = run_tool(tmp_path, [GUESTS / "attribution"], options, name="named")
+        assert f"Simulated TLBs: {source}\n" in run.log
+        assert f"desc: TLB geometry: {source}\n" in run.profile_path.read_text()
+    assert "IT1mr" not in run_tool(tmp_path, [GUESTS / "attribution"], ["--tlb=no"]).profile.totals

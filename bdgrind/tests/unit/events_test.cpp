@@ -35,6 +35,13 @@ TEST(Events, ColumnsHaveAFixedOrder) {
               "ILdmr DLdmr DLdmw Bc Bcm Bi Bim Ge sysCount sysTime sysCpuTime");
 }
 
+TEST(Events, PageMissesAreTheLastColumns) {
+    EventSet events;
+    events.enable(EventGroup::kTranslations);
+    EXPECT_EQ(names(events), "Ir Dr Dw IT1mr DT1mr DT1mw IT2mr DT2mr DT2mw IH1mr DH1mr DH1mw IH2mr DH2mr DH2mw");
+    EXPECT_EQ(events.width(), kEventCount);
+}
+
 TEST(Events, AGroupCanBeTakenOut) {
     EventSet events;
     events.enable(EventGroup::kMisses);

@@ -133,7 +133,7 @@ TEST(FlowPaths, AreThoseOfTheNaiveEngine) {
     }
 }
 
-// With objects, causes and reuse, and an L2.
+// With objects, causes and reuse, an L2, and TLBs.
 TEST(FlowPaths, AreTheSameWithAllElse) {
     for (unsigned seed = 0; seed < test::runs(kFlowRuns / 4) && !testing::Test::HasFailure(); ++seed) {
         std::mt19937 random(seed);
@@ -148,7 +148,10 @@ TEST(FlowPaths, AreTheSameWithAllElse) {
         config.reuses = random() % 2 == 0;
         config.context_tree = random() % 2 == 0;
         if (config.why && !config.reuses) config.objects = false;
-        expect_same_flows(scenario, seed, config, 1 + random() % 100, config.objects ? depth : 0);
+        const std::size_t batch = 1 + random() % 100;
+        if (random() % 2 == 0) scenario = test::with_tlbs(scenario, seed);
+        config.tlbs = scenario.tlbs;
+        expect_same_flows(scenario, seed, config, batch, config.objects ? depth : 0);
     }
 }
 

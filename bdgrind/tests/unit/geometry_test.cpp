@@ -76,5 +76,34 @@ TEST(Geometry, RefusesAnythingElse) {
     }
 }
 
+TEST(Geometry, ReadsTlbsOfBothLevelsForBothSizesOfPages) {
+    TlbGeometries tlbs;
+    EXPECT_FALSE(tlbs.any());
+    EXPECT_EQ(parse_tlbs("64,4,1536,12", &tlbs), nullptr);
+    EXPECT_TRUE(tlbs.any());
+    EXPECT_EQ(tlbs.base, (PageTlbs{12, {64, 4}, {64, 4}, {1536, 12}}));
+    EXPECT_EQ(tlbs.huge, (PageTlbs{21, {64, 4}, {64, 4}, {1536, 12}}));
+    EXPECT_FALSE(tlbs.base.has_i2());
+    EXPECT_EQ(parse_tlbs("1,1,65534,65534", &tlbs), nullptr);
+    EXPECT_EQ(tlbs.base.d2.sets(), 1u);
+}
+
+TEST(Geometry, RefusesTlbsThatCannotBe) {
+    TlbGeometries tlbs;
+    for (const char* text : {"", "64", "64,4", "64,4,1536", "64,4,1536,", "64,4,1536,12,", "64,4,1536,12 "}) {
+        EXPECT_STREQ(parse_tlbs(text, &tlbs),
+                     "it must be four numbers, <entries>,<ways> of the first level and of the second")
+            << '"' << text << '"';
+    }
+    for (const char* text : {"0,4,1536,12", "64,0,1536,12", "64,4,0,0"}) {
+        EXPECT_STREQ(parse_tlbs(text, &tlbs), "a TLB needs at least 1 entry and 1 way") << text;
+    }
+    EXPECT_STREQ(parse_tlbs("64,4,65536,4", &tlbs), "a TLB can have at most 65534 entries");
+    for (const char* text : {"64,5,1536,12", "64,4,1536,7", "4,8,1536,12"}) {
+        EXPECT_STREQ(parse_tlbs(text, &tlbs), "the entries of a TLB must be a multiple of its ways") << text;
+    }
+    EXPECT_FALSE(tlbs.any());
+}
+
 }  // namespace
 }  // namespace bd

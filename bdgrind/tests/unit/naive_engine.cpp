@@ -2,6 +2,8 @@
 
 #include "naive_engine.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "naive_caches.h"
 #include "naive_calls.h"
 #include "naive_objects.h"
+#include "naive_tlbs.h"
 #include "naive_why.h"
 
 namespace bd::test {
@@ -39,6 +42,7 @@ public:
                       }
                       why_.on_leave(begin, bytes, used, loader.instruction);
                   }) {
+        if (scenario.tlbs.any()) tlbs_ = {NaiveTlbs(scenario.tlbs.base), NaiveTlbs(scenario.tlbs.huge)};
         if (!why) return;
         caches_.on_data([this](const NaiveCaches::DataTouch& touch) {
             why_.on_data(touch, charged_, running_, now_, accounts_.costs());
@@ -74,7 +78,10 @@ private:
 
     void mark(const Scenario::Record& record) {
         const Address value = record.values[0];
-        if (record.marker == Marker::kStop) caches_.flush();
+        if (record.marker == Marker::kStop) {
+            caches_.flush();
+            for (NaiveTlbs& tlbs : tlbs_) tlbs.flush();
+        }
         calls_.mark(record);
         switch (record.marker) {
             case Marker::kZero:
@@ -196,6 +203,10 @@ private:
             if (fetch.middle) count(Event::kI2mr, fetch.group);
             if (fetch.last) count(Event::kILmr, fetch.group);
             if (fetch.dirty) count(Event::kILdmr, fetch.group);
+            const Address at = block.instruction_address(i);
+            count_pages([&](NaiveTlbs& tlbs) { return tlbs.fetch(at, block.instruction_sizes[i]); },
+                        {Event::kIT1mr, Event::kIT2mr, Event::kIH1mr, Event::kIH2mr},
+                        objects_.group_of_code(block));
             count_cause(fetch.first_causes, Event::kI1first, Event::kI1conf, fetch.group);
             count_cause(fetch.middle_causes, Event::kI2first, Event::kI2conf, fetch.group);
             count_cause(fetch.last_causes, Event::kILfirst, Event::kILconf, fetch.group);
@@ -213,6 +224,11 @@ private:
                 count_cause(data.first_causes, Event::kD1first, Event::kD1conf, data.group);
                 count_cause(data.middle_causes, Event::kD2first, Event::kD2conf, data.group);
                 count_cause(data.last_causes, Event::kDLfirst, Event::kDLconf, data.group);
+                const std::array<Event, 4> misses =
+                    read ? std::array{Event::kDT1mr, Event::kDT2mr, Event::kDH1mr, Event::kDH2mr}
+                         : std::array{Event::kDT1mw, Event::kDT2mw, Event::kDH1mw, Event::kDH2mw};
+                count_pages([&](NaiveTlbs& tlbs) { return tlbs.access(record.addresses[access], what.size); }, misses,
+                            objects_.group_at(record.addresses[access], execution(), calls_.executions(), false));
                 if (execution().collecting) {
                     accounts_.count_distances(data.lines, accounts_.target(charged_, execution()));
                 }
@@ -229,6 +245,16 @@ private:
 
     void count(Event event, const std::string& group = {}) {
         if (execution().collecting) accounts_.charge(event, 1, accounts_.target(charged_, execution(), group));
+    }
+
+    // With pages of either size, what misses the first level and the second.
+    template <class Touch>
+    void count_pages(Touch touch, const std::array<Event, 4>& events, const std::string& group) {
+        for (std::size_t size = 0; size < tlbs_.size(); ++size) {
+            const NaiveTlbs::Missed missed = touch(tlbs_[size]);
+            if (missed.first) count(events[2 * size], group);
+            if (missed.second) count(events[2 * size + 1], group);
+        }
     }
 
     // A first touch of any line counts most, conflicts least; capacity is what is left.
@@ -255,6 +281,7 @@ private:
     NaiveWhy why_;
     NaiveBranches branches_;
     NaiveCaches caches_;
+    std::vector<NaiveTlbs> tlbs_{};  // with base pages, with huge ones
     unsigned long now_ = 0;  // the number of the record
     unsigned running_ = 0;  // the block
     InstructionKey charged_{};  // the instruction that runs, or is charged for it

@@ -340,11 +340,14 @@ std::string NaiveObjects::group_of_code(const Scenario::Block& block) const {
     return "code object" + std::to_string(scenario_.functions[block.function].object);
 }
 
-std::string NaiveObjects::group_at(Address address, const NaiveExecution& now, const Executions& all) {
+std::string NaiveObjects::group_at(Address address, const NaiveExecution& now, const Executions& all,
+                                   bool loads) {
     if (depth_ == 0) return "";
     if (address + kBelowStackPointer >= now.stack_pointer && address < now.base) return frame_at(now, address);
     const Address line_bytes = scenario_.caches.d1.line_bytes;
-    for (Range& block : heap_) block.is_new = block.is_new && block.base / line_bytes != address / line_bytes;
+    for (Range& block : heap_) {
+        if (loads && block.base / line_bytes == address / line_bytes) block.is_new = false;
+    }
     if (const Range* const block = innermost(heap_, address)) return block->group;
     const Range* const range = innermost(mapped_, address);
     const bool is_below =

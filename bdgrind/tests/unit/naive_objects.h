@@ -30,8 +30,8 @@ public:
     void map(Address begin, Address end, const NaiveExecution* now);
     void unmap(Address begin, Address end);
 
-    // Whose byte of data it is that `now` loads a line for.
-    std::string group_at(Address address, const NaiveExecution& now, const Executions& all);
+    // Whose byte of data it is that `now` accesses; `loads`: it loads a line for it.
+    std::string group_at(Address address, const NaiveExecution& now, const Executions& all, bool loads = true);
     // How the bytes of heap blocks were used that a line has which leaves D1, 64 bytes of it at most at once, by
     // group, offset and `used`, as PatternKey has them. `loaded_for`: the group that the line was loaded for.
     struct Pattern {

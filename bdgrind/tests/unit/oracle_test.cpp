@@ -32,6 +32,7 @@ using test::Scenario;
 using test::with_cores;
 using test::with_l2;
 using test::with_objects;
+using test::with_tlbs;
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr unsigned kRuns = 200;
@@ -116,6 +117,7 @@ EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
             .why = variant.why_times != 0,
             .whole_reuses = variant.whole_reuses,
             .reuse_rules = {.fewest_times = variant.why_times},
+            .tlbs = scenario.tlbs,
             .cores = variant.cores ? kMostCores : 0};
 }
 
@@ -210,6 +212,43 @@ TEST(Oracle, ThreeLevelsAreTheSame) {
         if (plain) scenario.prefetch = false;
         expect_equal(object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
     });
+}
+
+// Pages that miss a TLB, by instruction, call, path and data, whatever else is asked for; in one part or in many.
+TEST(Oracle, PageMissesAreTheSame) {
+    for_each_seed(kRuns, [](unsigned seed) {
+        std::mt19937 random(seed);
+        const bool plain = random() % 3 == 0;  // as it is simulated fastest
+        const unsigned object_depth = random() % 3 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
+        const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};
+        const RunVariant variant{.cache_use = object_depth != 0 || random() % 8 != 0,
+                                 .batch = random() % 2 == 0 ? 1 + random() % 40 : ~std::size_t{0},
+                                 .dump_every = random() % 4 == 0 ? 1 + random() % 40 : 0,
+                                 .more_events = !plain && random() % 2 == 0,
+                                 .branches = random() % 2 == 0,
+                                 .write_backs = random() % 2 == 0,
+                                 .paths = random() % 3 == 0 ? std::optional(paths) : std::nullopt,
+                                 .object_depth = object_depth,
+                                 .patterns = object_depth != 0,
+                                 .why_times = plain || random() % 2 == 0 ? 0 : 1 + random() % 500};
+        const Scenario simple = random_scenario(seed);
+        Scenario scenario = with_tlbs(random() % 2 == 0 ? simple : with_l2(simple, seed), seed);
+        if (plain) scenario.prefetch = false;
+        expect_equal(object_depth == 0 ? scenario : with_objects(scenario, seed, false), seed, variant);
+    });
+}
+
+// What is compared by PageMissesAreTheSame.
+TEST(Oracle, TheGeneratedRunsCoverPageMisses) {
+    Counts misses{};
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const Scenario scenario = with_tlbs(random_scenario(seed), seed);
+        const Counts totals = run_naively(scenario, scenario.records.size()).totals;
+        for (std::size_t i = 0; i < totals.size(); ++i) misses[i] += totals[i];
+    }
+    const std::size_t first = column(Event::kIT1mr);
+    for (std::size_t i = 0; i < 12; ++i) EXPECT_GT(misses[first + i], 500u) << kEvents[first + i].name;
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_LT(misses[first + 6 + i], misses[first + i]) << kEvents[first + i].name;
 }
 
 // Without branches, they are counted on the fast path, too.
@@ -480,7 +519,7 @@ TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
         }
     }
     for (std::size_t i = 0; i < kEventCount; ++i) {
-        if (is_of_l2(i)) continue;
+        if (is_of_l2(i) || kEvents[i].group == EventGroup::kTranslations) continue;
         EXPECT_GT(totals[i], 300u) << kEvents[i].name;
     }
     EXPECT_GT(calls, 5'000u);

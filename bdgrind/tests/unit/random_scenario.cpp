@@ -312,4 +312,20 @@ Scenario with_l2(Scenario plain, unsigned seed) {
     return plain;
 }
 
+Scenario with_tlbs(Scenario plain, unsigned seed) {
+    Choice choice(seed);
+    const auto tlb = [&](unsigned most_ways) {
+        const auto ways = static_cast<std::uint32_t>(choice.between(1, most_ways));
+        return TlbGeometry{static_cast<std::uint32_t>(choice.between(1, 4)) * ways, ways};
+    };
+    const auto tlbs_of = [&](std::uint64_t page_bits) {
+        PageTlbs tlbs{static_cast<std::uint32_t>(page_bits), tlb(2), tlb(3), tlb(5)};
+        if (choice.chance(50)) tlbs.i2 = tlb(4);
+        return tlbs;
+    };
+    const std::uint64_t bits = choice.between(4, 8);
+    plain.tlbs = {tlbs_of(bits), tlbs_of(bits + choice.between(1, 4))};
+    return plain;
+}
+
 }  // namespace bd::test

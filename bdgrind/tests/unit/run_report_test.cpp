@@ -88,6 +88,31 @@ TEST(RunReport, WithoutEventsOfTheLastLevelSaysNothingOfIt) {
     EXPECT_EQ(whole.find("LL"), std::string::npos) << whole;
 }
 
+// 70 walks of 1,400 accesses are 5 %.
+TEST(RunReport, WithTlbsSaysHowManyPageWalksThereAre) {
+    std::vector<std::uint64_t> totals(kEventCount);
+    totals[column(Event::kIr)] = 1'000;
+    totals[column(Event::kDr)] = 300;
+    totals[column(Event::kDw)] = 100;
+    totals[column(Event::kIT2mr)] = 10;
+    totals[column(Event::kDT2mr)] = 40;
+    totals[column(Event::kDT2mw)] = 20;
+    totals[column(Event::kDT1mr)] = 90;
+    totals[column(Event::kDH2mr)] = 7;
+    const EventSet events = with({EventGroup::kTranslations});
+    EXPECT_EQ(short_report(events, totals),
+              "I   refs:              1,000\n"
+              "D   refs:                400  (   300 rd +    100 wr)\n"
+              "Page walks:               70  (5.00%)\n"
+              "  with huge pages:         7  (0.50%)\n");
+    const std::string whole = report(with({EventGroup::kMisses, EventGroup::kTranslations}), totals);
+    EXPECT_NE(whole.find("D1  TLB misses:           90  (    90 rd +      0 wr)\n"
+                         "L2d TLB misses:           60  (    40 rd +     20 wr)\n"
+                         "With huge pages:\n"),
+              std::string::npos)
+        << whole;
+}
+
 // Rates: 25 + 5 of 200 + 40 are 12.50 %.
 TEST(RunReport, WithBranchesSaysHowTheyWerePredicted) {
     std::vector<std::uint64_t> totals(column(Event::kBim) + 1);

@@ -68,6 +68,7 @@ struct Scenario {
     };
 
     CacheGeometries caches{};
+    TlbGeometries tlbs{};
     bool prefetch = false;
     bool skip_direct_recursion = false;
     std::vector<Function> functions;
@@ -105,6 +106,9 @@ Scenario random_scenario(unsigned seed);
 
 // The same, with an L2 of a random shape.
 Scenario with_l2(Scenario plain, unsigned seed);
+
+// The same, with TLBs of random shapes for pages that are shorter than on any machine.
+Scenario with_tlbs(Scenario plain, unsigned seed);
 
 // The same, in which some functions allocate and free heap blocks where the scenario's data is, as an allocator may: no
 // two of them overlap, but for those of a pool. And some memory is mapped. Unless `reuse`, what has been freed stays

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Looks up the pages of a chunk of the trace before it is replayed, beside what another observer does, and charges what
+// misses a TLB when the replay has come there: to the instruction, the calls that are open, the data and the path.
+
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/base/check.h"
+#include "engine/cache/page_lookups.h"
+#include "engine/replay/engine_state.h"
+
+namespace bd {
+
+template <class Observer>
+class PageObserver : public Observer {
+public:
+    static constexpr bool kObserves = true;
+    static constexpr bool kLooksUpPages = true;
+
+    explicit PageObserver(EngineState& state) : Observer(state), state_(state), lookups_(state.config.tlbs) {}
+
+    void start_chunk(Batch words) {
+        BD_CHECK(next_ == last_);
+        const std::vector<PageMiss>& misses = lookups_.run(words);
+        begin_ = words.data();
+        next_ = misses.data();
+        last_ = next_ + misses.size();
+        find_missing();
+    }
+    void forget_pages() { lookups_.clear(); }
+
+    [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const TracedExit& next, const Word* record) {
+        return record != missing_ && Observer::takes_fast_path(exit, next, record);
+    }
+    void after(const TracedExit& exit, const Word* record) {
+        Observer::after(exit, record);
+        if (record == missing_) charge_misses(exit, record);
+    }
+
+private:
+    static_assert(column(Event::kDT1mw) == column(Event::kIT1mr) + 2 &&
+                  column(Event::kIT2mr) == column(Event::kIT1mr) + 3 &&
+                  column(Event::kIH1mr) == column(Event::kIT1mr) + 6 &&
+                  column(Event::kDH2mw) == column(Event::kIT1mr) + 11);
+
+    void find_missing() { missing_ = next_ == last_ ? nullptr : begin_ + next_->record; }
+
+    // Of the block that has run.
+    [[gnu::noinline]] void charge_misses(const TracedExit& exit, const Word* record) {
+        for (; next_ != last_ && begin_ + next_->record == record; ++next_) {
+            if (state_.current->collecting) charge(exit, record, *next_);
+        }
+        find_missing();
+    }
+
+    void charge(const TracedExit& exit, const Word* record, const PageMiss& miss) {
+        Execution& execution = *state_.current;
+        const Access* const access = miss.is_fetch ? nullptr : &exit.block->accesses_[miss.index];
+        const std::size_t instruction = miss.is_fetch ? miss.index : access->instruction;
+        const std::size_t first = column(miss.is_fetch            ? Event::kIT1mr
+                                         : is_write(access->kind) ? Event::kDT1mw
+                                                                  : Event::kDT1mr);
+        ChargeTarget target = state_.charge_target(execution, *exit.cost, instruction);
+        const CostId charged = target.costs;
+        if (state_.objects != nullptr) {
+            target.costs = miss.is_fetch ? code_cell(charged, execution, *exit.block->function->object)
+                                         : data_cell(charged, execution, miss.address, record[1]);
+        }
+        const auto add = [missed = miss.missed, first](Costs costs, std::uint64_t times) {
+            for (std::size_t level = 0; level < 4; ++level) {
+                if ((missed >> level & 1) != 0) costs[first + 3 * level] += times;
+            }
+        };
+        state_.ledger.charge(target, add);
+        if constexpr (Observer::kFollowsPaths) state_.charge_flow(execution, charged, add);
+    }
+
+    CostId code_cell(CostId charged, const Execution& execution, const ObjectFile& own) {
+        const CallSite& site = execution.charged_site;
+        return state_.objects->code_cell(charged, site ? *site.from->block->function->object : own, own);
+    }
+    CostId data_cell(CostId charged, Execution& execution, Address address, Address stack_pointer) {
+        Objects& objects = *state_.objects;
+        return objects.cell(charged, objects.look_at(address, stack_pointer, execution, state_.threads));
+    }
+
+    EngineState& state_;
+    PageLookups lookups_;
+    const Word* begin_ = nullptr;  // of the chunk
+    const PageMiss* next_ = nullptr;
+    const PageMiss* last_ = nullptr;
+    const Word* missing_ = nullptr;  // the record that has the next miss; null: there is none in this chunk
+};
+
+}  // namespace bd
