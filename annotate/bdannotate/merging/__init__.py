@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many profiles as one, by one process or by many: docs/ranks.md."""
+"""Merges many profiles into one, with one process or with many: docs/ranks.md."""

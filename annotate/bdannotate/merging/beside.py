@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files beside profiles that are merged, too: how each kind is read, added up and written."""
+"""The files beside profiles, which are merged as well: how each kind is read, added up and written."""
 
 from __future__ import annotations
 
@@ -60,23 +60,28 @@ MOST_ACCESSES = 1 << 18
 
 
 class Beside(Protocol):
-    """what: in sentences; prefix: of the files' names. Things of one kind are handed on as they are."""
+    """A kind of file beside profiles. The types of what its methods take and return (parts, things) differ from kind to
+    kind.
+
+    what: the name of the kind, in sentences.
+    prefix: what the names of its files begin with.
+    """
 
     what: str
     prefix: str
 
     def read(self, path: str, profile: Profile, renaming: Renaming, others: Mapping[str, list[Any]]) -> list[Any]:
-        """The parts of the file beside this profile, which was read from there; those of another run are a
-        UserError. others: what was read of kinds before this one, by `what`."""
+        """The parts of the file beside `profile`, which was read from `path`. others: what was read of earlier kinds,
+        by `what`. Raises UserError if the file is from another run."""
 
     def of_rank(self, parts: Sequence[Any]) -> Any:
-        """All that the files of a rank have, as one thing."""
+        """The sum of all parts in the files of a rank."""
 
     def joined(self, things: Sequence[Any]) -> Any:
-        """Of several ranks: added up, and cut to the size that such files have."""
+        """The sum over several ranks, cut to the size that such files may have."""
 
     def text(self, thing: Any, head: MergedHead, others: Mapping[str, Any]) -> Iterator[bytes]:
-        """The merged file. others: things of the other kinds."""
+        """The merged file. others: the sums of the other kinds, by `what`."""
 
 
 class _Contexts:
@@ -126,8 +131,8 @@ class _Objects:
 
     @staticmethod
     def _of_no_run(objects: Objects) -> Objects:
-        """Ranks of several machines may have the same process numbers: blocks of different ranks live beside each
-        other."""
+        """The objects without their process number. Ranks on several machines may have the same one, and blocks of
+        different ranks exist side by side. Raises UserError if patterns add up to 64 bits or more."""
         part = replace(objects.parts[0], pid="", part="", thread="", descriptions=())
         try:
             return with_packed_patterns(replace(objects, parts=(part,), numbers=()))
@@ -206,8 +211,8 @@ MERGED_BESIDE: tuple[Beside, ...] = (_Contexts(), _Objects(), _Causes(), _Sharin
 def _renamed(
     parts: Sequence[_Found], renaming: Renaming, made: Callable[[_Found, _Rename], _Found]
 ) -> list[_Found]:
-    """The parts of a file with the new names of functions; as they are if nothing is renamed. made: returns a part
-    whose functions have other names."""
+    """The parts of a file after functions are renamed; unchanged if nothing is. made: returns a part with the new
+    names."""
     if not renaming.files and not renaming.functions:
         return list(parts)
     return [made(part, lambda function: rename_function(function, renaming)) for part in parts]
@@ -232,8 +237,8 @@ def _of_this_run(
     read: Callable[[str], _Found], violation: Callable[[_Found, Profile], str | None], path: str, prefix: str,
     profile: Profile,
 ) -> _Found:
-    """What `read` finds beside this profile, which was read from `path`; what is of another run, as `violation` says,
-    is a UserError."""
+    """The contents of the file beside a profile, which was read from `path`. violation: says why they are from another
+    run. Raises UserError if they are, or if there is no file."""
     beside = path_beside(path, prefix)
     if beside is None:
         raise UserError(f"{written_beside(path, prefix)} is not there any more")
@@ -244,6 +249,6 @@ def _of_this_run(
 
 
 def written_beside(profile: str, prefix: str) -> str:
-    """The name of a file beside a profile that is to be written."""
+    """The name of the file that is to be written beside a profile."""
     folder, name = os.path.split(profile)
     return os.path.join(folder, prefix + name)

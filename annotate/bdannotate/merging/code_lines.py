@@ -14,8 +14,8 @@ _Calls = list[tuple[int, CallSum]]  # by address
 
 
 def code_functions(writer: FunctionWriter, profile: Profile, code: CodeTally) -> Iterator[str]:
-    """All costs of the profile by line, and all calls: as far as instructions have them, by these; the rest has the
-    address 0."""
+    """All costs of the profile by line, and all calls. They are written by instruction as far as instructions account
+    for them; the rest gets the address 0."""
     lines: dict[Function, dict[str, Mapping[int, Row]]] = {}
     for place, rows in profile.lines.items():
         lines.setdefault(place.function, {})[place.file] = rows
@@ -44,7 +44,8 @@ def code_functions(writer: FunctionWriter, profile: Profile, code: CodeTally) ->
 
 
 class _Position:
-    """Of what is written of a function: the first one as it is, others relative to those before, as bdgrind does."""
+    """The position in what is written of a function. The first one is absolute, the others are relative to the previous
+    one, as bdgrind writes them."""
 
     def __init__(self) -> None:
         self._known: tuple[int, int] | None = None
@@ -107,8 +108,8 @@ def _order_of_jump(found: tuple[Jump, JumpCount]) -> tuple[int, int, Jump]:
 
 
 def _calls_by_site(profile: Profile, code: CodeTally) -> dict[CallSite, _Calls]:
-    """The calls of each instruction belong to the line that it is of. What no instruction has of a line's calls is one
-    with the address 0."""
+    """The calls by instruction, under the line that each instruction belongs to. Calls of a line that no instruction
+    accounts for get the address 0."""
     wanted: dict[tuple[Function, Function], list[CallSite]] = {}
     for site in profile.calls:
         wanted.setdefault((site.caller, site.callee), []).append(site)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Single instructions of ranks, added up."""
+"""The costs of single instructions, added up over ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CodePiece(NamedTuple):
 
 
 class CodeTally:
-    """Rows are without the zeros at their ends, which most of their numbers are."""
+    """Sums by instruction. Rows have no zeros at their ends, as most of their numbers are zeros."""
 
     def __init__(self) -> None:
         self.rows: dict[Place, CodeRows] = {}
@@ -37,7 +37,7 @@ class CodeTally:
         self.beginnings: dict[Function, int] = {}
 
     def add(self, profile: Profile) -> None:
-        """One with the events of all, in their order."""
+        """Add a profile whose events are those of all, in the same order."""
         for place in profile.instructions:
             self._add_rows(place, {
                 (address, found.line): _trimmed(found.cost)
@@ -50,7 +50,7 @@ class CodeTally:
         self._add_beginnings(profile.beginnings)
 
     def pieces(self) -> Iterator[CodePiece]:
-        """All of it; what is taken out is not kept here."""
+        """Hand out everything; the tally is empty afterwards."""
         kinds: tuple[dict[Any, Any], ...] = self.rows, self.calls, self.jumps, self.beginnings
         for kind, things in enumerate(kinds):
             while things:

@@ -14,13 +14,13 @@ _MOST_ROWS = 65_535  # of a block
 
 
 def section(name: str, columns: str, rows: Iterable[Sequence[int]]) -> Iterator[bytes]:
-    """Rows of numbers from 0 to below 2^64."""
+    """The blocks of a section, and the number of its rows. Numbers are from 0 to below 2^64."""
     yield f"{name}: {columns}\n".encode()
     yield from counted_blocks(rows)
 
 
 def counted_blocks(rows: Iterable[Sequence[int]]) -> Iterator[bytes]:
-    """And how many rows these are."""
+    """The blocks of rows, and the number of these rows behind them."""
     number = 0
 
     def passed() -> Iterator[Sequence[int]]:
@@ -33,7 +33,8 @@ def counted_blocks(rows: Iterable[Sequence[int]]) -> Iterator[bytes]:
 
 
 def blocks(rows: Iterable[Sequence[int]], most: int = _MOST_ROWS) -> Iterator[bytes]:
-    """most: rows of a block, up to 65,535; columns are as wide as the largest number of a block."""
+    """The rows in blocks. most: the maximum number of rows in a block, up to 65,535. Each column is as wide as the
+    largest number of the block."""
     left = iter(rows)
     while block := list(islice(left, most)):
         yield len(block).to_bytes(2, "little")
@@ -42,7 +43,7 @@ def blocks(rows: Iterable[Sequence[int]], most: int = _MOST_ROWS) -> Iterator[by
 
 
 def _column(values: Sequence[int]) -> bytes:
-    """In the shortest form."""
+    """A column in its shortest form."""
     column = narrow(values)
     filled = len(values) - column.count(0)
     if not filled:

@@ -17,7 +17,7 @@ _BLOCK = 4096
 
 
 def contexts_text(tree: ContextTree, head: MergedHead) -> Iterator[bytes]:
-    """The same bytes for the same tree, whatever the order of its nodes."""
+    """The file. It has the same bytes for the same tree, whatever the order of its nodes."""
     order = in_order(tree)
     used = set(tree.frame)
     lines = {

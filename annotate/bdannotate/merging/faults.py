@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that cannot be merged with each other, or into the file that is to be written, as sentences."""
+"""Why files cannot be merged with each other, or into the file that is to be written, as sentences."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _Identity = tuple[int, int]
 
 
 def fault_of_names(paths: Sequence[str], outputs: Sequence[str]) -> str:
-    """Why the merge would add a file twice or lose one, or could not be written; nothing if all is well. outputs: as
-    in fault_of_outputs."""
+    """Why the merge would add a file twice or lose one, or could not be written; empty if there is no such reason.
+    outputs: as in fault_of_outputs."""
     if twice := [path for path, times in sorted(Counter(paths).items()) if times > 1]:
         return f"{twice[0]} is named twice"
     known: dict[_Identity, str] = {}
@@ -32,8 +32,8 @@ def fault_of_names(paths: Sequence[str], outputs: Sequence[str]) -> str:
 
 
 def fault_of_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> str:
-    """Why these could not be written, or would replace one of the inputs; nothing if all is well. outputs: the profile
-    to write, and the files beside it."""
+    """Why the outputs could not be written, or would replace one of the inputs; empty if there is no such reason.
+    outputs: the profile to write, and the files beside it."""
     known: dict[_Identity, str] = {}
     for path in inputs:
         identity = _identity(path)
@@ -63,7 +63,7 @@ def fault_of_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> str:
 
 
 def _identity(path: str) -> _Identity | None:
-    """Of the file that a path leads to; None if that is not known."""
+    """The device and inode of the file that a path leads to; None if they are not known."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -72,7 +72,8 @@ def _identity(path: str) -> _Identity | None:
 
 
 def of_other_caches(sources: Sequence[Source]) -> dict[str, str]:
-    """The files that cannot be merged with most others, or else with the first, for their caches, and why."""
+    """The files that cannot be merged because their caches are not those of most files, or of the first one if no
+    caches are those of most; and why."""
     usual, _ = Counter(map(_caches, sources)).most_common(1)[0]
     model = next(source for source in sources if _caches(source) == usual)
     return {
@@ -82,7 +83,7 @@ def of_other_caches(sources: Sequence[Source]) -> dict[str, str]:
 
 
 def _caches(source: Source) -> tuple[str, ...]:
-    """As the head describes them, by CACHE_NAMES."""
+    """The caches that a head describes, by CACHE_NAMES."""
     known = dict(source.head.descriptions)
     return tuple(" ".join(known.get(name, "").split()) for name in CACHE_NAMES)
 
@@ -96,8 +97,8 @@ def _difference(caches: Sequence[str], usual: Sequence[str]) -> str:
 
 
 def copies(sources: Sequence[Source]) -> str:
-    """Which two files begin with the same part of a run; nothing if there are none. Processes that have no rank may be
-    of several machines: theirs are the same only if the whole files are."""
+    """Which two files begin with the same part of a run, as a sentence; empty if there are none. Processes that have no
+    rank may be from several machines: theirs are the same part only if the whole files are equal."""
     known: dict[tuple[int | None, str, Dump, int], list[Source]] = {}
     for source in sources:
         if not source.dump.pid:
@@ -112,7 +113,7 @@ def copies(sources: Sequence[Source]) -> str:
 
 
 def copied_part(member: Member, profile: Profile) -> str:
-    """Which two files of a member have the same part, wherever it stands in them."""
+    """Which two files of a member have the same part, wherever in the files it is; empty if there are none."""
     known: dict[Dump, str] = {}
     for part in profile.parts:
         dump = Dump(part.pid, part.part, part.thread)

@@ -12,7 +12,7 @@ from ..model.profile import Function
 
 
 class MergedHead(NamedTuple):
-    """What all files of a merge say of it."""
+    """What all files of a merge say about it."""
 
     command: str
     descriptions: tuple[tuple[str, str], ...]
@@ -36,13 +36,17 @@ def event_lines(events: Iterable[str], titles: Mapping[str, str], formulas: Mapp
 
 
 def shown(name: str) -> str:
-    """As a profile writes it."""
+    """The head as lines of a profile."""
     return name or "???"
 
 
 class NameLists:
-    """The lists of object files, source files and functions, with the numbers that rows have for them; 0 is no file
-    and no object. lines: the line in which each function begins, or 0; files and objects: names besides theirs."""
+    """The lists of object files, source files and functions, and the numbers by which rows refer to them; 0 is no file
+    and no object.
+
+    lines: the line in which each function begins, or 0.
+    files, objects: further names.
+    """
 
     def __init__(self, lines: Mapping[Function, int], files: Iterable[str] = (), objects: Iterable[str] = ()) -> None:
         self.objects = _numbers({*objects, *(shown(function.object) for function in lines)})
@@ -61,5 +65,5 @@ class NameLists:
 
 
 def _numbers(names: set[str]) -> dict[str, int]:
-    """From 1; 0 is no name."""
+    """The names by number, from 1; 0 is no name."""
     return {"": 0, **{name: number for number, name in enumerate(sorted(names - {""}), 1)}}

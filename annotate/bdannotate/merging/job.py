@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The whole work of a merge, done by each of its processes: read a share, join the tallies, write the files."""
+"""The whole work of a merge, which each of its processes does: read a share of the files, join the tallies, write the
+result."""
 
 from __future__ import annotations
 
@@ -37,9 +38,13 @@ _FOLLOWED_BY = (("SpLossD1", "SpLoss1"), ("D1m", "L1m"), ("DLm", "LLm"), ("CEst"
 
 
 class Merged:
-    """What process 0 has in the end. beside: what all ranks have beside their profiles, by kind; left_out: how many
-    files; lacking: of what only some files have, in them or beside them, which one has not, as the end of a sentence;
-    code: single instructions, if all have them."""
+    """What process 0 has in the end.
+
+    beside: the sums of the files beside the profiles, by kind.
+    left_out: the number of files that were left out.
+    lacking: for each of the things that only some files have, one file that lacks it, as the end of a sentence.
+    code: the sums of single instructions; None if not all profiles have them.
+    """
 
     def __init__(
         self, tally: RankTally, beside: Sequence[tuple[Beside, Any]], members: Sequence[Member], totals: Sequence[Row],
@@ -59,9 +64,12 @@ def merged(
     processes: Processes, paths: Sequence[str], renaming: Renaming, skips: bool,
     note: Callable[[str], None], fault: Callable[[Sequence[str], Sequence[Beside]], str] = lambda paths, kinds: "",
 ) -> Merged | None:
-    """None in all processes but the first, which says all notes. skips: files that cannot be read or merged are left
-    out, with a note. fault: why files of these kinds cannot be written beside the merged profile, if all these files
-    are to be kept."""
+    """The merged job; None in all processes but the first, which also says all notes.
+
+    skips: files that cannot be read or merged are left out, with a note.
+    fault: returns why the merged profile and files of these kinds beside it cannot be written, such as that one of
+    the paths would be replaced; empty if they can.
+    """
     sources, left_out = _sources(processes, paths)
     if left_out and not skips:
         raise AllKnow(left_out[0])
@@ -105,7 +113,7 @@ def merged(
 
 
 def _lacking(sources: Sequence[Source]) -> dict[str, str]:
-    """Of what only some files have, the first one that has not, as the end of a sentence."""
+    """For each of the things that only some files have, the first file that lacks it, as the end of a sentence."""
     found: dict[str, str] = {}
     for what in MORE:
         without = [source.path for source in sources if what not in source.more]
@@ -115,7 +123,7 @@ def _lacking(sources: Sequence[Source]) -> dict[str, str]:
 
 
 def _sources(processes: Processes, paths: Sequence[str]) -> tuple[list[Source], list[str]]:
-    """The files that can be merged by what their heads say, in order; and why others cannot, in sentences."""
+    """The files that can be merged, judging by their heads, in their order; and why the others cannot, as sentences."""
     here = sorted(paths)[processes.number::processes.size]
     found: list[Source | str | None] = sum(processes.all_of(list(map(_source, here))), [])
     left_out = sorted(one for one in found if isinstance(one, str))
@@ -128,7 +136,8 @@ def _sources(processes: Processes, paths: Sequence[str]) -> tuple[list[Source], 
 
 
 def _read(share: _Share, processes: Processes, members: Sequence[Member]) -> str:
-    """All of this process' share, or until any process fails. Why this one has failed, or nothing."""
+    """Read the share of this process, or as much of it as possible until any process fails. Returns why this process
+    has failed; empty if it has not."""
     try:
         for member in shares(members, processes.size)[processes.number]:
             if processes.has_failed():
@@ -141,7 +150,8 @@ def _read(share: _Share, processes: Processes, members: Sequence[Member]) -> str
 
 
 def _source(path: str) -> Source | str | None:
-    """Or why there is none; nothing at all for an empty file, as Callgrind leaves it beside those of threads."""
+    """The file and what its head says; or why it cannot be merged. None if the file is empty, as those are that
+    Callgrind leaves beside the files of threads."""
     try:
         if os.path.exists(path) and not is_regular_file(path):
             return f"{path} is no regular file"
@@ -153,7 +163,7 @@ def _source(path: str) -> Source | str | None:
 
 
 class _Share:
-    """What one process has read. members: how many there are in all."""
+    """What one process has read. members: the number of all members."""
 
     def __init__(
         self, tally: RankTally, kinds: Sequence[Beside], members: int, renaming: Renaming, skips: bool, has_code: bool
@@ -174,7 +184,7 @@ class _Share:
         self._spool = _Spool([tally.counts.index(name) for name in self.followed_by])
 
     def read(self, number: int, member: Member) -> None:
-        """number: its place among all."""
+        """Read a member. number: its position among all members."""
         things: dict[str, list[Any]] = {kind.what: [] for kind, _ in self.beside}
 
         def profiles() -> Iterator[Profile]:
@@ -213,11 +223,11 @@ class _Share:
         self._spool.add(costs)
 
     def number_from(self, first: int) -> None:
-        """So many ranks are before those of this process."""
+        """Number the ranks of this process from `first` on."""
         self.tally.shift(first)
 
     def followed(self, functions: Sequence[Function]) -> Iterator[list[Row]]:
-        """Of each rank."""
+        """The rows of these functions, for each rank."""
         return self._spool.rows(functions)
 
 
@@ -230,8 +240,8 @@ class _Joined(Protocol):
 
 
 class _Spool:
-    """What functions cost in each rank, in a file without a name: which of them are wanted is known when all ranks
-    have been read."""
+    """The costs of all functions in each rank, in a file without a name: only when all ranks have been read is it known
+    which functions are wanted."""
 
     def __init__(self, columns: Sequence[int]) -> None:
         self._columns = columns
@@ -280,7 +290,8 @@ class _Spool:
 
 
 def _join(processes: Processes, share: _Share) -> None:
-    """A tree: each process takes what the ranks behind its own have, until the first has all."""
+    """Join the shares of all processes in the first one, as a tree: in each step, half of the processes that remain
+    hand theirs on."""
     takers: list[_Joined] = [share.tally, *(blocks for _, blocks in share.beside)]
     if share.code is not None:
         takers.append(share.code)
@@ -300,7 +311,8 @@ def _join(processes: Processes, share: _Share) -> None:
 
 
 def _followed(tally: RankTally, names: Sequence[str], ranks: int) -> list[Function]:
-    """Those that ranks differ in most: the most less the mean. As many by one count as by another, and one at least."""
+    """The functions in which ranks differ most, by the maximum minus the mean: equally many by each count, and at least
+    one."""
     room = _MOST_NUMBERS // (ranks * len(names))
     varying = [(function, dict(rows.varying(ranks))) for function, rows in sorted(tally.functions.items(), key=_key)]
     by_count: list[list[Function]] = []

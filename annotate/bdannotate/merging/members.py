@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which files are of which rank, in which order ranks stand, and which process reads them."""
+"""Which files belong to which rank, the order of ranks, and which process reads them."""
 
 from __future__ import annotations
 
@@ -28,22 +28,25 @@ _MOST_DIGITS = 9
 
 
 class Dump(NamedTuple):
-    """What tells the parts of a run from each other, as heads say it."""
+    """What distinguishes the parts of a run, as the heads of files say it."""
 
     pid: str
     part: str
     thread: str
 
     def of_rank(self, rank: int | None) -> str:
-        """As it is called in a sentence."""
+        """The name of the part in a sentence."""
         thread = f"thread {shorten(self.thread)} of " if self.thread else ""
         known = "" if rank is None else f" of rank {rank}"
         return f"{thread}part {shorten(self.part)} of process {shorten(self.pid)}{known}"
 
 
 class Source(NamedTuple):
-    """A file, and what its head says of where it is from. dump: its first one; more: what it and the files beside it
-    have, of MORE."""
+    """A file, and what its head says about its origin.
+
+    dump: the first one of the file.
+    more: which of MORE the file and the files beside it have.
+    """
 
     path: str
     size: int
@@ -55,8 +58,14 @@ class Source(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A rank: its number if the profile has one; the node that it ran on, or nothing; its files, of which the first
-    names it if it has no number; the programs that it ran, by name; and what was sampled, if anything was."""
+    """A rank, or a process without a rank.
+
+    rank: its number; None if the profile has none.
+    host: the node that it ran on; empty if not known.
+    paths: its files. Without a rank, the first one gives it its name.
+    programs: the programs that it ran, sorted by name.
+    sample: what was sampled; empty if nothing was.
+    """
 
     rank: int | None
     host: str
@@ -91,12 +100,12 @@ def _more(path: str, positions: Sequence[str]) -> tuple[str, ...]:
 
 
 def ordered(sources: Sequence[Source]) -> list[Source]:
-    """By the ranks' numbers; behind them files without one; files of a rank by name."""
+    """The files by rank; then those without a rank. The files of a rank are sorted by name."""
     return sorted(sources, key=lambda source: (source.rank is None, source.rank or 0, _order(source.path)))
 
 
 def members_of(sources: Sequence[Source]) -> list[Member]:
-    """Of ordered ones. All files of a rank, such as parts and threads, are one member."""
+    """The members of ordered files. All files of a rank, such as parts and threads, are one member."""
     members: list[list[Source]] = []
     for source in sources:
         if members and source.rank is not None and source.rank == members[-1][0].rank:
@@ -113,17 +122,17 @@ def members_of(sources: Sequence[Source]) -> list[Member]:
 
 
 def _sample(source: Source) -> str:
-    """Without what was counted."""
+    """What was sampled, without what was counted."""
     return dict(source.head.descriptions).get(SAMPLE, "").partition(";")[0]
 
 
 def _program(command: str) -> str:
-    """Without its arguments, in which ranks of one program may differ."""
+    """The program without its arguments, in which the ranks of one program may differ."""
     return command.partition(" ")[0]
 
 
 def shares(members: Sequence[Member], processes: int) -> list[range]:
-    """Of each process: consecutive ones, about as many bytes as those of any other process."""
+    """Consecutive members for each process, with about as many bytes as any other process has."""
     whole = sum(member.size + 1 for member in members)
     found: list[range] = []
     done = first = 0
@@ -140,6 +149,6 @@ def shares(members: Sequence[Member], processes: int) -> list[range]:
 
 
 def _order(path: str) -> tuple[list[tuple[int, str]], str]:
-    """As people count: out.9 before out.10."""
+    """The key of a natural order: out.9 comes before out.10."""
     parts = _DIGITS.split(path)
     return [(int(part[-15:]), "") if place % 2 else (0, part) for place, part in enumerate(parts)], path

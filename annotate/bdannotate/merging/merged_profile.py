@@ -16,7 +16,7 @@ from .rank_tally import RankTally
 
 
 def merged_profile(tally: RankTally) -> Profile:
-    """Without the parts that it is the sum of."""
+    """The sum as a profile, without the parts that it consists of."""
     lines: dict[Place, dict[int, Row]] = {}
     for (place, line), rows in tally.lines.items():
         lines.setdefault(place, {})[line] = rows.sums()
@@ -34,7 +34,7 @@ def merged_profile(tally: RankTally) -> Profile:
 def profile_text(
     profile: Profile, command: str, descriptions: tuple[tuple[str, str], ...], code: CodeTally | None = None
 ) -> Iterator[str]:
-    """code: single instructions, where all ranks have them."""
+    """The sum in callgrind format. code: the sums of single instructions; None if not all ranks have them."""
     writer = FunctionWriter(_without_last_zeros)
     totals = " ".join(map(str, profile.totals()))
     yield f"# callgrind format\nversion: 1\ncreator: bd_annotate-{__version__}\ncmd: {command}\npart: 1\n\n"
@@ -74,8 +74,8 @@ def _hot_code(writer: FunctionWriter, profile: Profile) -> Iterator[str]:
 
 
 def _intervals(writer: FunctionWriter, found: Intervals) -> Iterator[str]:
-    """As bdgrind writes them; where it has the number of bursts that something has cost anything in, stands that of
-    runs."""
+    """The intervals as bdgrind writes them. Where bdgrind states in how many bursts something has costs, this states in
+    how many runs."""
     runs = sum(one.runs for one in found.seeds.values())
 
     def widths(row: Row) -> str:

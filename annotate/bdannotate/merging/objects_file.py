@@ -18,7 +18,7 @@ _KINDS = {kind: number for number, kind in enumerate(ObjectKind)}
 
 
 def objects_text(objects: Objects, head: MergedHead) -> Iterator[bytes]:
-    """The same bytes for the same objects, whatever their order."""
+    """The file. It has the same bytes for the same objects, whatever their order."""
     try:
         yield from _text(objects, head)
     except OverflowError:
@@ -49,12 +49,12 @@ def _text(objects: Objects, head: MergedHead) -> Iterator[bytes]:
 
 
 def order_of_groups(objects: Objects) -> list[int]:
-    """In which they are written."""
+    """The order in which groups are written, as their positions."""
     return sorted(range(len(objects.groups)), key=lambda number: group_key(objects.groups[number]))
 
 
 class GroupKey(NamedTuple):
-    """By which groups stand in order; no two have the same."""
+    """The key by which groups are sorted. No two groups have the same."""
 
     kind: int
     object: str
@@ -90,7 +90,7 @@ def _names(objects: Objects) -> NameLists:
 
 
 def _words(group: ObjectGroup, names: NameLists) -> Iterator[object]:
-    """Of its line."""
+    """The words of a group in its line."""
     identity = group.identity
     yield identity.kind.value
     if identity.kind in (ObjectKind.CODE, ObjectKind.FILE):

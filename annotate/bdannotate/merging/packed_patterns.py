@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patterns of used bytes in a tenth of the memory, for those of ranks that wait."""
+"""Patterns of used bytes in a tenth of the memory, for ranks that wait to be joined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from ..model.objects import CodeLine, Objects, Pattern
 
 
 class PackedPatterns(Sequence[Pattern]):
-    """Made whenever they are asked for. lines: who may have loaded them; numbers: those of each pattern in `lines`."""
+    """A sequence of patterns, which are made when they are asked for.
+
+    lines: the source lines that may have loaded them.
+    numbers: for each pattern, the index of its line in `lines`.
+    """
 
     __slots__ = ("_columns", "_lines", "_numbers")
 
@@ -44,7 +48,7 @@ class PackedPatterns(Sequence[Pattern]):
 
 
 def with_packed_patterns(objects: Objects) -> Objects:
-    """Counts of 64 bits and more are an OverflowError."""
+    """The objects with packed patterns. Raises OverflowError if a count has more than 64 bits."""
     numbers: dict[CodeLine, int] = {}
     known: dict[int, int] = {}  # by the object, whose names need not be compared
     for group in objects.groups:

@@ -13,7 +13,8 @@ _WHOLE = 1 << 64
 
 
 def paths_text(paths: Paths, head: MergedHead) -> Iterator[bytes]:
-    """The same bytes for the same paths, whatever the order of their nodes. Cells are sums by path, without places."""
+    """The file. It has the same bytes for the same paths, whatever the order of their nodes. Cells are sums by path,
+    without places."""
     roots = {paths.functions[function] for function, kind in zip(paths.function, paths.kind) if kind == NodeKind.ROOT}
     used = {paths.steps[number] for number in set(paths.step) if number}
     steps = sorted(step for step in used if step is not None)
@@ -39,7 +40,8 @@ def paths_text(paths: Paths, head: MergedHead) -> Iterator[bytes]:
 
 
 def _in_order(paths: Paths, names: NameLists, steps: dict[Step, int]) -> dict[int, tuple[int, int, int, int]]:
-    """What is written of each node, without how often paths ended there: level by level, from the functions on."""
+    """What is written of each node, without the number of paths that end there: level by level, from the functions
+    on."""
     below: dict[int, list[int]] = {}
     for node in range(1, paths.nodes):
         below.setdefault(paths.parent[node], []).append(node)

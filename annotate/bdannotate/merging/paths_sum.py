@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Paths within functions, of several ranks together."""
+"""Paths within functions, added up over ranks."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ _COLUMNS = ("kind", "function", "step", "times")
 
 
 class RankPaths(NamedTuple):
-    """unfollowed: functions that have cost something in a rank that did not follow them."""
+    """The paths of one or more ranks. unfollowed: functions that have costs in a rank that did not follow them."""
 
     paths: Paths
     unfollowed: frozenset[Function]
 
 
 def paths_of_file(parts: Sequence[Paths], profile: Profile, name: Callable[[Function], Function]) -> RankPaths:
-    """parts: those beside this profile; name: what their functions are called in it."""
+    """The paths beside a profile. parts: those of the file; name: returns the new name of a function."""
     paths = merge(parts, name)
     costly = {place.function for place, rows in profile.lines.items() if any(map(any, rows.values()))}
     return RankPaths(paths, frozenset(costly - _followed(paths)))
 
 
 def added(things: Sequence[RankPaths]) -> RankPaths:
-    """Only the functions that all ranks followed, of those that they executed: other sums would not be those of the
-    profile. Of more beginnings than the largest limit allows, the rarest are other paths of their functions."""
+    """The sum over ranks. It has only those functions that were followed in all ranks that executed them: other sums
+    would not be those of the profile. If there are more beginnings than the largest limit allows, the rarest become
+    other paths of their functions."""
     first = things[0].paths
     unfollowed = frozenset[Function]().union(*(thing.unfollowed for thing in things))
     paths = [_with_events(thing.paths, first) for thing in things]
@@ -49,7 +50,7 @@ def _followed(paths: Paths) -> set[Function]:
 
 
 def _with_events(paths: Paths, first: Paths) -> Paths:
-    """In the order of the first one's."""
+    """The paths with their events in the order of the first one's."""
     if paths.events == first.events:
         return paths
     if set(paths.events) != set(first.events):
@@ -80,8 +81,8 @@ def _kept(paths: Paths, nodes: Sequence[int]) -> Paths:
 
 
 def _cut(paths: Paths) -> Paths:
-    """To as many beginnings as the limit allows, less the functions: the rarest, with all that begin so, are other
-    paths of their functions, with all that they cost."""
+    """The paths with as many beginnings as the limit allows, not counting functions. The rarest beginnings become other
+    paths of their functions, with all paths that begin so and their costs."""
     steps = [node for node in range(1, paths.nodes) if paths.kind[node] in _STEPS]
     most = max(paths.limit - (paths.nodes - 1 - len(steps)), 0)
     if len(steps) <= most:
@@ -113,7 +114,7 @@ def _cut(paths: Paths) -> Paths:
 
 
 def _rare(paths: Paths) -> dict[int, Row]:
-    """The sums of cells, by node."""
+    """The sums of cells by node."""
     found: dict[int, Row] = {}
     for node, row in zip(paths.cells.node, zip(*paths.cells.costs)):
         known = found.get(node)
@@ -122,7 +123,7 @@ def _rare(paths: Paths) -> dict[int, Row]:
 
 
 def _cells(rows: Mapping[int, Row], width: int) -> Cells:
-    """One for each node that has any."""
+    """The cells: one for each node that has any."""
     nodes = sorted(node for node, row in rows.items() if any(row))
     columns = tuple(zip(*(rows[node] for node in nodes))) or ((),) * width
     return Cells(array("Q", nodes), columns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The processes that merge profiles: this one alone, or those of an MPI job."""
+"""The processes that merge profiles: this one alone, or the processes of an MPI job."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ _LAUNCHERS = (
 
 
 class AllKnow(UserError):
-    """What each process has found: the first one says it, and none must end the others."""
+    """An error that all processes have found. The first one prints it, and no process needs to end the others."""
 
 
 class Processes(Protocol):
-    """number: of this process, from 0; size: how many there are."""
+    """The processes of a merge. number: that of this process, from 0; size: how many there are."""
 
     number: int
     size: int
 
     def all_of(self, mine: Any) -> list[Any]:
-        """What each process has, to each of them."""
+        """What each process has passed, in the order of processes. All of them must call it."""
 
     def send(self, to: int, found: Any) -> None: ...
 
     def receive(self, source: int) -> Any: ...
 
     def tell_failure(self) -> None:
-        """To the others, which need not go on with what they do alone; fail_if must follow in each of them."""
+        """Tell the other processes of a failure, so that they need not finish what they do alone. All of them must call
+        fail_if next."""
 
     def has_failed(self) -> bool:
-        """Whether another one has told that it has failed."""
+        """Whether another process has told of a failure."""
 
     def fail_if(self, why: str) -> None:
-        """In all processes, if it is a sentence in any of them."""
+        """Raise an error in all processes if any of them passes a sentence that is not empty."""
 
 
 class Alone:
@@ -113,7 +114,7 @@ class _Mpi:
 
 
 def _launched() -> tuple[int, int]:
-    """As which of how many processes a launcher has started this one: 0 of 1 if it has not."""
+    """The number of this process and how many there are, as a launcher states them; 0 of 1 without a launcher."""
     for size, number in _LAUNCHERS:
         sizes, numbers = os.environ.get(size, ""), os.environ.get(number, "")
         if sizes.isascii() and sizes.isdigit() and numbers.isascii() and numbers.isdigit() and int(sizes) > 1:
@@ -122,7 +123,7 @@ def _launched() -> tuple[int, int]:
 
 
 def with_processes(work: Callable[[Processes], _Result]) -> _Result:
-    """Does the work in each of the processes that there are. If it fails in one of them, all end."""
+    """Do the work in all processes. If it fails in one of them, all end."""
     number, size = _launched()
     if size == 1:
         return work(Alone())

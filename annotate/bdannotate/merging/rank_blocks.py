@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What ranks have beside their profiles, put together piece by piece: the result does not depend on which process has
-read which ranks, also where each sum is cut to a size."""
+"""The files beside profiles, joined block by block: the result does not depend on which process has read which ranks,
+even if each sum is cut to a size."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ _ACROSS = 8
 
 
 class BlockPiece(NamedTuple, Generic[_Thing]):
-    """Of a block: its level (0: a single rank), its number among those of the level, and what it has; None if all of
-    its ranks were left out."""
+    """The sum of a block.
+
+    level: 0 for a single rank.
+    number: that of the block on its level.
+    found: None if all of its ranks were left out.
+    """
 
     level: int
     number: int
@@ -22,8 +26,8 @@ class BlockPiece(NamedTuple, Generic[_Thing]):
 
 
 class RankBlocks(Generic[_Thing]):
-    """At most seven pieces for each level and end of consecutive ranks are held: memory grows with the logarithm of
-    their number. joined: adds up some things in the order of their ranks."""
+    """The sums of complete blocks. For each level and each end of a series of ranks, it holds at most seven pieces, so
+    memory grows with the logarithm of the number of ranks. joined: adds up things in the order of their ranks."""
 
     def __init__(self, ranks: int, joined: Callable[[Sequence[_Thing]], _Thing]) -> None:
         self._joined = joined
@@ -53,7 +57,7 @@ class RankBlocks(Generic[_Thing]):
         self.take(BlockPiece(*above, things[0] if things else None))
 
     def pieces(self) -> Iterator[BlockPiece[_Thing]]:
-        """All of it, for another process; what is taken out is not kept here."""
+        """Hand out everything for another process; nothing is left here."""
         while self._waiting:
             yield from self._waiting.popitem()[1]
 

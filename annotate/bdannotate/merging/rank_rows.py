@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What one thing costs in each of many ranks, as statistics that are exact and can be joined.
+"""The cost of one thing (a function, a line, a call) in each of many ranks, as exact statistics that can be joined.
 
-Ranks are looked at in their order. All counts are whole numbers of any size, so it does not matter which process looks
-at which of them: the statistics are the same to the last digit. Most things cost the same in rank after rank, and only
-runs of equal rows are counted for these.
+Ranks are added in their order. All counts are whole numbers of any size, so the statistics are the same to the last
+digit, whichever process adds which ranks. Most things cost the same in rank after rank; of these, only runs of equal
+rows are counted.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..model.ranks import Spread
 
 
 class RankRows:
-    """A thing's rows, from the first rank that has it to the last so far. It costs nothing in those between that do
-    not have it."""
+    """The rows of a thing, from the first rank that has it to the last one so far. Its cost is 0 in ranks between that
+    lack it."""
 
     __slots__ = ("_begin", "_row", "_since", "_next", "_sums", "_squares", "_least", "_least_at", "_most", "_most_at")
 
     def __init__(self, row: Row, begin: int, end: int) -> None:
-        """It has this row in the ranks from `begin` to before `end`."""
+        """The thing has this row in the ranks from `begin` to before `end`."""
         self._begin = begin
         # The run of equal rows that is not among the sums yet.
         self._row = row
@@ -40,13 +40,13 @@ class RankRows:
         return _remade, tuple(getattr(self, name) for name in self.__slots__)
 
     def add(self, row: Row, begin: int, end: int) -> None:
-        """begin: behind all ranks so far."""
+        """Add a row for the ranks from `begin` to before `end`, which follow all ranks so far."""
         if begin > self._next:
             self._add_run((0,) * len(row), self._next, begin)
         self._add_run(row, begin, end)
 
     def append(self, other: RankRows) -> None:
-        """What later ranks have. The other one is of no use any more."""
+        """Add what later ranks have. `other` must not be used afterwards."""
         if other._sums is None:
             self.add(other._row, other._since, other._next)
             return
@@ -59,7 +59,7 @@ class RankRows:
         self._row, self._since, self._next = other._row, other._next, other._next
 
     def shift(self, by: int) -> None:
-        """To ranks with higher numbers."""
+        """Increase the numbers of all ranks."""
         self._begin += by
         self._since += by
         self._next += by
@@ -72,7 +72,7 @@ class RankRows:
         return last if self._sums is None else tuple(map(add, last, _longer(self._sums, len(last))))
 
     def varying(self, ranks: int) -> list[tuple[int, Spread]]:
-        """The counts that are not the same in all of so many ranks, by their place in the row."""
+        """The counts that are not equal in all ranks, by their position in the row. ranks: how many there are."""
         whole: RankRows = self
         zero = (0,) * len(self._row)
         if self._begin > 0:
@@ -109,7 +109,7 @@ class RankRows:
     def _join(
         self, sums: Row, squares: Row, least: Row, least_at: Row, most: Row, most_at: Row, begin: int
     ) -> None:
-        """With what later ranks have, from `begin` on."""
+        """Add the statistics of later ranks, which begin at `begin`."""
         if self._sums is None:
             self._sums, self._squares = sums, squares
             self._least, self._least_at, self._most, self._most_at = least, least_at, most, most_at

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What profiles of consecutive ranks add up to, in memory that does not grow with their number."""
+"""The sums over profiles of consecutive ranks, in memory that does not grow with the number of ranks."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class LineOf(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Some of a tally, for another process."""
+    """A part of a tally, for another process."""
 
     kind: int
     things: list[tuple[Any, Any]]
 
 
 class Head(NamedTuple):
-    """What the first profile says."""
+    """What the first profile says about itself."""
 
     source: str
     command: str
@@ -47,8 +47,8 @@ class Head(NamedTuple):
 
 
 class RankTally:
-    """counts: the names of what stands in the rows of functions and calls: how often they were called, sums of events,
-    and the events, of which alone rows of lines are."""
+    """The sums over ranks. counts: the columns in rows of functions and calls, which are the number of calls, sums of
+    events, and the events. Rows of lines have only the events."""
 
     def __init__(self, head: Head) -> None:
         self.head = head
@@ -70,7 +70,7 @@ class RankTally:
         return (calls, *(counter(cost) for counter in self._counters), *cost)
 
     def ordered(self, profile: Profile) -> Profile:
-        """With events in the order of the first one's; it must have the same."""
+        """The profile with its events in the order of the first one's. Raises UserError if it has other events."""
         if set(profile.events) != set(self.head.events):
             raise UserError(
                 f"{profile.parts[0].source} has {' '.join(profile.events)}, but {self.head.source} "
@@ -79,7 +79,7 @@ class RankTally:
         return reorder(profile, self.head.events)
 
     def add(self, profile: Profile, rank: int) -> dict[Function, Row]:
-        """An ordered one, behind all ranks so far. What functions cost themselves in this one."""
+        """Add an ordered profile, which follows all ranks so far. Returns the self costs of its functions."""
         width = len(self.head.events)
         for source, rows in profile.lines.items():
             for line, row in rows.items():
@@ -101,7 +101,7 @@ class RankTally:
         return found
 
     def _add_calls(self, profile: Profile, own: Mapping[Function, Row], rank: int) -> dict[Function, int]:
-        """Calls, and what functions and all that they call cost. How often functions were called."""
+        """Add the calls, and the inclusive costs of functions. Returns how often functions were called."""
         out: dict[Function, list[Row]] = {}
         into: dict[Function, list[Row]] = {}
         called: dict[Function, int] = {}
@@ -123,7 +123,7 @@ class RankTally:
         return called
 
     def shift(self, by: int) -> None:
-        """All ranks get higher numbers."""
+        """Increase the numbers of all ranks."""
         if not by:
             return
         kinds: tuple[dict[Any, RankRows], ...] = self.functions, self.inclusive, self.lines, self.calls
@@ -136,14 +136,14 @@ class RankTally:
         return tuple(ThreadOrigin(*way, threads) for way, threads in sorted(self._origins.items()))
 
     def pieces(self) -> Iterator[Piece]:
-        """All of it but the head; what is taken out is not kept here."""
+        """Hand out everything but the head; the tally is empty afterwards."""
         kinds: tuple[dict[Any, Any], ...] = self._kinds
         for kind, things in enumerate(kinds):
             while things:
                 yield Piece(kind, [things.popitem() for _ in range(min(_PIECE, len(things)))])
 
     def take(self, piece: Piece) -> None:
-        """Of the tally of later ranks."""
+        """Add a piece of the tally of later ranks."""
         if piece.kind == _ORIGINS:
             for way, threads in piece.things:
                 self._add_origin(way, threads)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes the statistics over ranks, the file beside a merged profile that docs/format.md describes."""
+"""Writes the statistics over ranks, in the file beside a merged profile that docs/format.md describes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOW = (1 << 64) - 1
 
 
 class Strip:
-    """What some functions cost themselves in each rank, by the names of a few counts."""
+    """The self costs of some functions in each rank, by the names of a few counts."""
 
     def __init__(self, counts: Sequence[str], functions: Sequence[Function]) -> None:
         self.counts = counts
@@ -33,7 +33,7 @@ class Strip:
 def ranks_text(
     tally: RankTally, members: Sequence[Member], command: str, totals: Sequence[Row], strip: Strip
 ) -> Iterator[bytes]:
-    """totals: of each rank, its events."""
+    """The file. totals: the events of each rank."""
     try:
         yield from _text(tally, members, command, totals, strip)
     except OverflowError:
@@ -90,8 +90,8 @@ def _text(
 def _rows(
     things: Iterable[tuple[tuple[int, ...], RankRows]], ranks: int, before: int = 0
 ) -> Iterator[tuple[int, ...]]:
-    """Statistics of what is not the same in all ranks, behind what says whose they are. before: so many counts are
-    not in these rows."""
+    """The statistics of what differs between ranks, each behind the numbers that say whose they are. before: the number
+    of counts that these rows leave out."""
     for key, rows in things:
         for place, found in rows.varying(ranks):
             yield (*key, place + before, *_columns(found))

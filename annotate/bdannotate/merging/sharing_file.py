@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes which lines cores take from each other as docs/format.md describes it."""
+"""Writes which cache lines cores take from each other, as docs/format.md describes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _ACCESSES = "line core place bytes reads writes lost invalidated atomics"
 
 
 def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey, int]) -> Iterator[bytes]:
-    """groups: those in the file of data objects beside it. The same bytes for the same sums, whatever their order."""
+    """The file. It has the same bytes for the same sums, whatever their order. groups: the numbers in the file of data
+    objects beside it."""
     places = sorted(found.places)
     names = NameLists({place.function: 0 for place in places}, {place.file for place in places})
     text = [

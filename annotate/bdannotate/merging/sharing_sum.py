@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lines that threads take from each other, in several ranks together: as columns, which take a tenth of the memory."""
+"""Cache lines that threads take from each other, added up over ranks, as columns that take a tenth of the memory."""
 
 from __future__ import annotations
 
@@ -21,8 +21,13 @@ _BYTES = 2  # the first columns of what a core uses are bytes; so is the first o
 
 
 class RankSharing(NamedTuple):
-    """Numbers of groups, places and lines begin with 1. run: of a file of a thread, its process and part; lines:
-    addresses and groups; uses: by line and core; accesses: by line, core and place, where line 0 is all others."""
+    """The shared lines of one or more ranks. Numbers of groups, places and lines begin with 1.
+
+    run: the process and part, if the file is that of a thread.
+    lines: addresses and groups.
+    uses: by line and core.
+    accesses: by line, core and place; line 0 is all other lines.
+    """
 
     source: str
     run: tuple[str, str] | None
@@ -36,7 +41,7 @@ class RankSharing(NamedTuple):
 
 
 def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
-    """objects: those of the same part of the same run."""
+    """The shared lines of a part. objects: those of the same part of the same run."""
     groups = keys_of_groups(objects)
     part = sharing.parts[0]
     places: dict[Instruction | None, int] = {None: 0}
@@ -57,8 +62,8 @@ def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
 
 
 def added(things: Sequence[RankSharing], most_lines: int, most_accesses: int) -> RankSharing:
-    """Lines at the same address that belong to the same data are one. Of more lines and rows than these, those with
-    the fewest transfers are among all others."""
+    """The sum over ranks. Lines at the same address that belong to the same data are one. If there are more lines or
+    rows than the limits allow, those with the fewest transfers become other lines."""
     found = _Sum()
     for thing in things:
         if thing.line != things[0].line:
@@ -148,7 +153,7 @@ class _Sum:
 
 
 def _add(known: dict[Row, Row], key: Row, counts: Row, bytes_first: int) -> None:
-    """bytes_first: so many numbers are of bytes, bit i for byte i."""
+    """Add counts to a row. bytes_first: how many of the first numbers are masks of bytes, with bit i for byte i."""
     before = known.get(key)
     if before is not None:
         of_bytes = (one | more for one, more in zip(before[:bytes_first], counts))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rows of a file on why lines were loaded in a twentieth of the memory, for those that wait."""
+"""The rows of a file on why lines were loaded, in a twentieth of the memory, for ranks that wait to be joined."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ _DEPENDS = {int(depends): depends for depends in Depends}
 
 
 class PackedWhy(NamedTuple):
-    """why: without rows. functions: those that rows of `inclusive` have by number, from 1."""
+    """The file in columns.
+
+    why: the file without its rows.
+    functions: those that rows of `inclusive` refer to by number, from 1.
+    """
 
     why: Why
     functions: tuple[Function, ...]

@@ -22,8 +22,11 @@ _WHOLE = 1 << 64
 def why_text(
     why: Why, meant: Sequence[GroupKey], head: MergedHead, groups: Mapping[GroupKey, int]
 ) -> Iterator[bytes]:
-    """meant: what the numbers of groups mean, from 1; groups: those in the file of data objects beside it. The same
-    bytes for the same sums, whatever their order."""
+    """The file. It has the same bytes for the same sums, whatever their order.
+
+    meant: the meaning of the numbers of groups, from 1.
+    groups: their numbers in the file of data objects beside it.
+    """
     try:
         yield from _text(why, meant, head, groups)
     except OverflowError:
@@ -84,7 +87,7 @@ def _order(row: Order, place: list[int], scope: list[int]) -> tuple[int, ...]:
 
 
 class _Lists:
-    """places, scopes: the numbers here of those that the sums have."""
+    """The lists of places and scopes. places, scopes: the numbers here, by the numbers that the sums have."""
 
     def __init__(self, why: Why) -> None:
         known = [place for place in why.places if place is not None]

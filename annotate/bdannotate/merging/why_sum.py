@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why lines were loaded, in several ranks together."""
+"""Why lines were loaded, added up over ranks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from .why_columns import PackedWhy, packed, unpacked
 
 
 class RankWhy(NamedTuple):
-    """groups: what the numbers of groups mean, from 1; none if the data of the ranks are not merged. lacks_callees:
-    whether there was no room for misses in calls."""
+    """The causes of one or more ranks.
+
+    groups: the meaning of the numbers of groups, from 1; empty if the data of ranks are not merged.
+    lacks_callees: whether there was no room for misses in calls.
+    """
 
     packed: PackedWhy
     groups: tuple[GroupKey, ...]
@@ -25,12 +28,12 @@ class RankWhy(NamedTuple):
 
 
 def why_of_part(why: Why, objects: Objects | None) -> RankWhy:
-    """objects: those of the same part of the same run."""
+    """The causes of a part. objects: those of the same part of the same run."""
     return RankWhy(packed(_of_no_run(why)), keys_of_groups(objects), _lacks_callees(why))
 
 
 def keys_of_groups(objects: Objects | None) -> tuple[GroupKey, ...]:
-    """What the numbers of groups mean in the files beside one with these, from 1."""
+    """The meaning of the numbers of groups, from 1, in files beside the one with these objects."""
     groups = () if objects is None else objects.groups
     if objects is not None and objects.numbers:  # some had the same names after they were changed
         groups = tuple(groups[number] for number in objects.numbers[0])
@@ -38,7 +41,7 @@ def keys_of_groups(objects: Objects | None) -> tuple[GroupKey, ...]:
 
 
 def added(things: Sequence[RankWhy], most_reuses: int) -> RankWhy:
-    """most_reuses: so many rows of reuses are kept, at most."""
+    """The sum over ranks. most_reuses: the maximum number of rows of reuses that are kept."""
     groups: dict[GroupKey, int] = {}
     sums = WhySum()
     for thing in things:
@@ -51,13 +54,13 @@ def added(things: Sequence[RankWhy], most_reuses: int) -> RankWhy:
 
 
 def _of_no_run(why: Why) -> Why:
-    """Of ranks as one, nothing but the name of the first file is kept."""
+    """The causes without their run: only the name of the first file is kept."""
     return replace(why, parts=(replace(why.parts[0], pid="", part="", thread="", descriptions=()),))
 
 
 def fit_to_write(why: Why, most_inclusive: int, most_orders: int) -> Why:
-    """With no more rows than such files have: first, misses in calls are left out, and if that is not enough, those
-    while functions were open, too; and the rarest orders are one row without a place."""
+    """The causes with no more rows than such files may have. Misses in calls are left out first; if that is not enough,
+    so are all inclusive misses. The rarest orders become one row without a place."""
     if len(why.inclusive or ()) > most_inclusive:
         why = _without_callees(why)
     if len(why.inclusive or ()) > most_inclusive:
@@ -72,7 +75,8 @@ def fit_to_write(why: Why, most_inclusive: int, most_orders: int) -> Why:
 
 
 def _lacks_callees(why: Why) -> bool:
-    """Whether there was no room for them: of several functions, some call others."""
+    """Whether there was no room for misses in calls: there are several functions, of which some call others, but no
+    callees."""
     rows = tuple(why.inclusive or ())
     return not any(row.callee is not None for row in rows) and len({row.function for row in rows}) > 1
 
