@@ -50,6 +50,9 @@ public:
         std::uint32_t bursts = 0;  // that it has cost anything in
     };
 
+    // Intervals of fewer bursts hold in less than 93 % of the runs of some programs, and are not written.
+    static constexpr std::uint32_t kFewest = 20;
+
     explicit BurstSums(std::size_t width) : width_(width), most_(width) {
         row({Row::Kind::kTotal, nullptr, nullptr, 0});
     }
@@ -87,8 +90,8 @@ public:
 
     // By how much the estimate may be off, with 95 % certainty: Student's quantile times the error, upwards on a scale
     // of logarithms, as high costs are rarer than low ones; and as the program may have done nothing but this between
-    // two bursts, for as long as one, what all code has cost in the costliest burst, or in the start. 0 with fewer than
-    // two bursts.
+    // two bursts, for as long as one, twice what all code has cost in the costliest burst, or in the start. 0 with
+    // fewer than two bursts; with fewer than kFewest, it holds too rarely.
     double half_width(std::size_t index, std::size_t event, const RunLength& all) const;
 
 private:

@@ -287,7 +287,7 @@ void CallgrindWriter::write_intervals() {
     const std::span<const BurstSums::Row> rows = sums.rows();
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i].bursts >= 2) order.push_back(i);
+        if (rows[i].bursts >= 2 && sums.bursts() >= BurstSums::kFewest) order.push_back(i);
     }
     using Kind = BurstSums::Row::Kind;
     const auto before = [&](std::size_t left, std::size_t right) {

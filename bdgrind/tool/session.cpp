@@ -57,13 +57,12 @@ void check_sample_options() {
 }
 
 void say_how_much_is_sampled(const Sampler& sampler) {
-    constexpr std::uint32_t kFewBursts = 10;
     const RunSample sample = sampler.sample();
     const BurstSums& sums = *sample.sums;
     VG_(umsg)("\n");
     VG_(umsg)("Estimates from %u bursts and the first blocks: %llu of %llu blocks were counted.\n", sums.bursts(),
               static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.length.blocks));
-    if (sums.bursts() >= kFewBursts || sums.blocks() >= sample.length.blocks) return;
+    if (sums.bursts() >= BurstSums::kFewest || sums.blocks() >= sample.length.blocks) return;
     VG_(umsg)("%s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
               sums.bursts() == 0 ? "Only the start of the program was counted"
                                  : "These are too few bursts to say how good the estimates are");

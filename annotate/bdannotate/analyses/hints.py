@@ -141,9 +141,8 @@ _PATTERNS = (
 
 def hints(report: Report, by_loss: bool = False) -> list[Hint]:
     """The hints for the places that reach the report's threshold, at most _MAX_PLACES: by what could be saved, or by
-    the metric that the user chose. There are none for a sampled run with too few bursts to say how far numbers may be
-    off. by_loss: by bytes never used, whatever these cost. Raises UserError if the profile lacks events that hints
-    need."""
+    the metric that the user chose. There are none for a sampled run of fewer than two bursts. by_loss: by bytes never
+    used, whatever these cost. Raises UserError if the profile lacks events that hints need."""
     if data_use(report.metrics) is None or "Ir" not in report.metrics:
         names = MIXED.loss, MIXED.used, MIXED.lines, MIXED.rareness, "Ir"
         missing = [name for name in names if name not in report.profile.events]
@@ -156,9 +155,9 @@ def hints(report: Report, by_loss: bool = False) -> list[Hint]:
 
 
 def has_too_few_bursts(report: Report) -> bool:
-    """Whether the run was sampled, and nothing is known of how far its estimates may be off."""
+    """Whether the run was sampled, in fewer than two bursts: all else is in its start."""
     intervals = report.profile.intervals
-    return intervals is not None and intervals.total is None
+    return intervals is not None and intervals.total is None and intervals.bursts < 2
 
 
 def can_hint(report: Report) -> bool:

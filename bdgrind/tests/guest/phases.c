@@ -2,7 +2,7 @@
 //
 // Runs long enough for --sample=bursts, some four million blocks of code: in each round, stream() loads every line of
 // an array, and touch() some of them. Half way, touch() has twice
-// as much to do. fork: a child does the second half; exec: another program does.
+// as much to do. twice: all of that is done two times; fork: a child does the second half; exec: another program does.
 //
 // build: -O1 -static
 
@@ -46,6 +46,8 @@ __attribute__((noinline)) static int rounds(int first, int end)
 int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "";
+    if (strcmp(way, "twice") == 0)
+        printf("%d\n", rounds(0, kRounds));
     if (strcmp(way, "second") != 0)
         printf("%d\n", rounds(0, kRounds / 2));
     fflush(stdout);

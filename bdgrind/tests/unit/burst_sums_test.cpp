@@ -122,8 +122,8 @@ TEST_F(BurstSumsTest, ErrorsAreThoseOfARatio) {
 TEST_F(BurstSumsTest, EqualBurstsHaveNoError) {
     for (int i = 0; i < 4; ++i) run_burst(5, 11);
     EXPECT_EQ(sums_.spread(row(Kind::kTotal, nullptr), column(Event::kIr), both(1000)).error, 0);
-    // The program may have run one more that is like them, unseen.
-    EXPECT_EQ(sums_.half_width(row(Kind::kTotal, nullptr), column(Event::kIr), both(1000)), 3 * 5 + 2 * 6);
+    // The program may have run one more, unseen, that cost twice as much.
+    EXPECT_EQ(sums_.half_width(row(Kind::kTotal, nullptr), column(Event::kIr), both(1000)), 2 * (3 * 5 + 2 * 6));
 }
 
 // Four differences of bursts are as good as 2 * 16 / 11 = 2.9 free ones: two, to be on the safe side. That one of them
@@ -134,8 +134,8 @@ TEST_F(BurstSumsTest, IntervalsAreThoseOfStudent) {
     const std::size_t ir = column(Event::kIr);
     const double width = 4.303 * sums_.spread(index, ir, both(1000)).error;
     const double part = width / (138 * 1000 / 50.0);
-    // The costliest burst, with main.
-    const double expected = width * (1 + part / 2 + part * part / 6) + 90 + 62;
+    // Twice the costliest burst, with main.
+    const double expected = width * (1 + part / 2 + part * part / 6) + 2 * (90 + 62);
     EXPECT_NEAR(sums_.half_width(index, ir, both(1000)), expected, 1e-6);
 }
 
@@ -164,7 +164,7 @@ TEST_F(BurstSumsTest, TheStartIsNoBurstAndCountsOnce) {
     // Two differences are as good as 1.6. No burst has cost as much as the start: 120 in f, and 82 in main.
     const double width = 12.706 * expected;
     const double part = width / (48 * 20);
-    EXPECT_NEAR(sums_.half_width(index, ir, both(630)), width * (1 + part / 2 + part * part / 6) + 202, 1e-6);
+    EXPECT_NEAR(sums_.half_width(index, ir, both(630)), width * (1 + part / 2 + part * part / 6) + 2 * 202, 1e-6);
 
     // f: 40 calls and 20 times 16; main: 41 and 20 times 19 rounds of one instruction in each of its lines.
     const std::string text = test::write(engine_,
@@ -263,7 +263,20 @@ TEST_F(BurstSumsTest, WrittenSelfCostsAddUpToTheWrittenTotal) {
     EXPECT_NE(text.find("\nfn=f\n5 12\n6 23 12\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\nfn=main\n10 14\n11 14\ncfi=f.c\ncfn=f\ncalls=12 5\n11 35 12\n"), std::string::npos) << text;
     EXPECT_NE(text.find("\ntotals: 63 12\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("\n# intervals: 2 bursts\n# all=2 27 5 0\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\n# intervals: 2 bursts\n\ntotals"), std::string::npos) << text;
+}
+
+// Bursts of five calls have 27 instructions and 5 reads each.
+TEST_F(BurstSumsTest, IntervalsAreWrittenFromTwentyBurstsOn) {
+    const auto written = [&] {
+        return test::write(
+            engine_, {.compress_strings = false, .compress_positions = false, .sample = {&sums_, nullptr, both(700)}},
+            test::kLines);
+    };
+    for (int i = 0; i < 19; ++i) run_burst(5, 30);
+    EXPECT_NE(written().find("\n# intervals: 19 bursts\n\ntotals"), std::string::npos) << written();
+    run_burst(5, 30);
+    EXPECT_NE(written().find("\n# intervals: 20 bursts\n# all=20 54 10 0\n"), std::string::npos) << written();
 }
 
 }  // namespace
