@@ -111,12 +111,54 @@ void SampledFlow::jump_back(const Block& block, Address from, bool is_known_plac
     Loop& loop = loops_[index_of(id)];
     if (!is_known_place) {
         // Control has come from before the header to what is behind it.
-        if (passed_.size() > parts_.back().first_passed + 1) loop.is_entered_inside = true;
+        if (passed_.size() > parts_.back().first_passed + 1) {
+            loop.is_entered_inside = true;
+            entered_at_[last_->block] = id;
+        }
         if (loop.is_repeated) go_on_to(block, id);
+    } else if (const auto around = entered_at_.find(&block); around != entered_at_.end()) {
+        come_back_to_entry(block, around->second, from);
     } else if (!is_out_of_line(block)) {
         loop.is_repeated = true;
-        repeat(block, id, from);
+        if (is_of_outer_loop(id)) {
+            open_.pop_back();
+            go_on_to(block, id);
+        } else {
+            repeat(block, id, from);
+        }
+    } else if (loop.is_repeated) {
+        go_on_to(block, id);
     }
+}
+
+// Control has entered a loop in its middle at the block, so the block begins no other loop. What leads back to it
+// belongs to the loop, unless it is the loop around that goes on.
+void SampledFlow::come_back_to_entry(const Block& block, LoopId id, Address from) {
+    if (is_of_outer_loop(id)) {
+        open_.pop_back();
+        return;
+    }
+    for (std::size_t open = open_.size(); open != 0 && is_here(open_[open - 1]); --open) {
+        const LoopId around = open_[open - 1].loop;
+        if (around == id) return;
+        if (!has(around, block)) continue;
+        if (!lies_in(loops_[index_of(around)], from)) return;
+        break;
+    }
+    Loop& loop = loops_[index_of(id)];
+    loop.last = std::max(loop.last, from);
+}
+
+// Whether what jumps back into the innermost open loop was reached through its outer loop, and so begins another run of
+// it. That the code before it is skipped is known to happen only if the outer loop is also entered inside.
+bool SampledFlow::is_of_outer_loop(LoopId id) const {
+    if (open_.size() < 2 || open_.back().loop != id || !is_here(open_.back())) return false;
+    if (!is_here(open_[open_.size() - 2])) return false;
+    const Loop& outer = loops_[index_of(open_[open_.size() - 2].loop)];
+    if (!outer.is_entered_inside || lies_in(outer, last_->block->address)) return false;
+    const std::span<const Block* const> blocks = std::span(outside_).subspan(calls_.back().first_outside);
+    return std::any_of(blocks.begin(), blocks.end(),
+                       [&](const Block* block) { return lies_in(outer, block->address) && !has(id, *block); });
 }
 
 // Whether control had left a loop that it now comes back to. If there are ways into that loop that do not lead to its

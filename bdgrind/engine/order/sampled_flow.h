@@ -92,6 +92,8 @@ private:
     void jump_back(const Block& block, Address from, bool is_known_place);
     bool is_out_of_line(const Block& block) const;
     void repeat(const Block& block, LoopId loop, Address from);
+    void come_back_to_entry(const Block& block, LoopId loop, Address from);
+    bool is_of_outer_loop(LoopId loop) const;
     void go_on_to(const Block& block, LoopId loop);
     void look_around(const Block& block);
 
@@ -123,7 +125,8 @@ private:
     std::vector<Loop> loops_ = std::vector<Loop>(1);  // by id
     std::vector<LoopId> by_block_;                    // by id; kNoLoop: it is no header that is known
     boost::unordered_flat_map<Address, LoopId> by_address_;
-    boost::unordered_flat_set<std::uint64_t> members_;  // blocks that lie elsewhere, by loop
+    boost::unordered_flat_map<const Block*, LoopId> entered_at_;  // by block: the loop that is entered there inside
+    boost::unordered_flat_set<std::uint64_t> members_;            // blocks that lie elsewhere, by loop
 };
 
 }  // namespace bd

@@ -253,8 +253,87 @@ TEST_F(SampledFlowTest, ABlockOutOfLineOfALoopThatIsEnteredAtItsEnd) {
     }
 }
 
-// Loops as compilers lay them out: some of their blocks lie behind all others, and jump back to where they belong; and
-// some loops are entered at their last block, which may go on with such a block instead of the first one.
+// A loop whose first part is a loop: both have the same header, and are one.
+TEST_F(SampledFlowTest, LoopsWithTheSameHeaderAreOne) {
+    run(before);
+    run(inner);
+    run(inner);
+    const std::uint32_t number = flow.loops().back().run;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(run(latch), i == 0 ? 0u : 1u);
+        for (int j = 0; j < 2; ++j) {
+            EXPECT_EQ(run(inner), 1u);
+            EXPECT_EQ(flow.loops().back().run, number);
+        }
+    }
+    EXPECT_EQ(run(behind), 0u);
+}
+
+// The same with an inner loop that is entered at the test at its end: the outer loop begins with that test.
+TEST_F(SampledFlowTest, ALoopThatBeginsWithTheTestOfAnInnerLoopIsOneWithIt) {
+    Block& body = program.code(f, 0x1020).op().ends();
+    Block& test = program.code(f, 0x1024).op().ends();
+    Block& other = program.code(f, 0x1028).op().ends();  // a loop that ends the first one
+    Block& outer_latch = program.code(f, 0x102c).op().ends();
+    const auto round = [&] {
+        run(test);
+        run(body);
+        run(test);
+        run(body);
+        run(test);
+        run(other);
+        run(other);
+        run(outer_latch);
+    };
+    run(before);
+    for (int i = 0; i < 3; ++i) round();
+    run(test);
+    EXPECT_EQ(run(body), 1u);
+    EXPECT_EQ(&innermost(), &body);
+    const std::uint32_t number = flow.loops().back().run;
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(run(test), 1u);
+        EXPECT_EQ(run(other), 2u);
+        EXPECT_EQ(&innermost(), &other);
+        EXPECT_EQ(run(outer_latch), 1u);
+        EXPECT_EQ(run(test), 1u);
+        EXPECT_EQ(run(body), 1u);
+        EXPECT_EQ(flow.loops().back().run, number);
+    }
+}
+
+// A loop that is entered at the test at its end. A block behind that jumps to the header of an inner loop, past the
+// code before it: another run of the inner loop, and not another round.
+TEST_F(SampledFlowTest, AnOuterLoopMayGoOnAtTheHeaderOfAnInnerLoop) {
+    Block& body = program.code(f, 0x1020).op().ends();
+    Block& loops = program.code(f, 0x1024).op().ends();
+    Block& test = program.code(f, 0x1028).op().ends();
+    Block& cold = program.code(f, 0x1100).op().ends();
+    run(before);
+    for (int i = 0; i < 3; ++i) {
+        run(test);
+        run(body);
+        run(loops);
+        run(loops);
+    }
+    EXPECT_EQ(run(test), 1u);
+    const std::uint32_t outer_run = flow.loops()[0].run;
+    std::uint32_t number = 0;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(run(cold), i == 0 ? 0u : 1u);
+        EXPECT_EQ(run(loops), 2u);
+        EXPECT_EQ(flow.loops()[0].run, outer_run);
+        EXPECT_NE(flow.loops()[1].run, number);
+        number = flow.loops()[1].run;
+        EXPECT_EQ(run(loops), 2u);
+        EXPECT_EQ(flow.loops()[1].run, number);
+        EXPECT_EQ(run(test), 1u);
+    }
+}
+
+// Loops as compilers lay them out: some of their blocks lie behind all others, and jump back to where they belong; some
+// loops are entered at their last block, which may go on with such a block instead of the first one; and some loops
+// begin with a loop, which is one with them.
 class RandomLoops {
 public:
     RandomLoops(Program& program, Function& function, std::uint64_t seed)
@@ -290,7 +369,6 @@ private:
 
     std::size_t choose(std::size_t count) { return random_() % count; }
 
-    // Each begins and ends with blocks of its own.
     Loop make_loop(int depth) {
         Loop loop;
         loop.is_entered_at_end = depth > 0 && choose(3) == 0;
@@ -298,10 +376,9 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             Item& item = loop.items.emplace_back();
             const bool is_last = i + 1 == count;
-            if (i == 0 || (is_last && !loop.is_entered_at_end)) continue;
-            // A loop whose header code elsewhere jumps to, although it is none of its rounds, is not told from one.
-            const bool is_jumped_to = i == 1 && loop.is_entered_at_end;
-            if (!is_last && !is_jumped_to && depth < 2 && choose(2) == 0) {
+            // A loop that is entered at its end begins with a block of its own.
+            const bool is_own_block = i == 0 && loop.is_entered_at_end;
+            if (!is_last && !is_own_block && depth < 2 && choose(2) == 0) {
                 item.inner = make_loop(depth + 1);
             } else if (choose(2) == 0) {
                 item.cold.resize(1 + choose(2));
@@ -327,9 +404,25 @@ private:
 
     template <class At>
     void execute(const Loop& loop, std::vector<std::uint32_t>& runs, At& at) {
-        bool goes_elsewhere = false;
         if (loop.is_entered_at_end) at(*loop.items.back().block, runs);
         runs.push_back(++latest_);
+        execute_rounds(loop, false, runs, at);
+        runs.pop_back();
+    }
+    // A loop with which the outer one begins. If it is entered at its end, the outer one is known to begin behind that.
+    template <class At>
+    void execute_first(const Loop& loop, bool has_begun, std::vector<std::uint32_t>& runs, At& at) {
+        if (loop.is_entered_at_end) {
+            const std::uint32_t run = runs.back();
+            if (!has_begun) runs.pop_back();
+            at(*loop.items.back().block, runs);
+            if (!has_begun) runs.push_back(run);
+        }
+        execute_rounds(loop, has_begun, runs, at);
+    }
+    template <class At>
+    void execute_rounds(const Loop& loop, bool has_begun, std::vector<std::uint32_t>& runs, At& at) {
+        bool goes_elsewhere = false;
         for (std::size_t rounds = is_first_ ? 2 : 1 + choose(5); rounds != 0; --rounds) {
             for (std::size_t i = goes_elsewhere ? 1 : 0; i != loop.items.size(); ++i) {
                 const bool is_end = loop.is_entered_at_end && i + 1 == loop.items.size();
@@ -337,20 +430,23 @@ private:
                     at(*loop.items[i].block, runs);
                     break;
                 }
-                const bool goes_on = execute(loop.items[i], runs, at);
+                bool goes_on = true;
+                if (loop.items[i].block != nullptr) {
+                    goes_on = execute_block(loop.items[i], runs, at);
+                } else if (i == 0) {
+                    execute_first(loop.items[i].inner, has_begun, runs, at);
+                } else {
+                    execute(loop.items[i].inner, runs, at);
+                }
+                has_begun = true;
                 goes_elsewhere = !goes_on && is_end;
                 if (!goes_on && loop.items[i].continues) break;
             }
         }
-        runs.pop_back();
     }
     // False if it was followed by code that lies elsewhere.
     template <class At>
-    bool execute(const Item& item, std::vector<std::uint32_t>& runs, At& at) {
-        if (!item.inner.items.empty()) {
-            execute(item.inner, runs, at);
-            return true;
-        }
+    bool execute_block(const Item& item, std::vector<std::uint32_t>& runs, At& at) {
         at(*item.block, runs);
         if (item.cold.empty() || is_first_ || choose(3) != 0) return true;
         for (const Item& cold : item.cold) at(*cold.block, runs);
@@ -368,7 +464,7 @@ private:
 };
 
 TEST(SampledFlowRandomTest, KnowsTheLoopsOfGeneratedCode) {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
         SCOPED_TRACE(seed);
         Program program;
         Function& f = program.function("f");
