@@ -19,6 +19,7 @@ from .errors import UserError
 from .frames import Chains
 from .graph import build
 from .profile import CACHE, Function, Part, Profile, Row, add_rows
+from .rows import Rows
 
 
 class ObjectKind(enum.Enum):
@@ -333,7 +334,7 @@ class _Loaders:
         rank = {line: number for number, line in enumerate(self._lines)}
         self._ranks = {number: rank[line] for number, line in renamed.items()}
 
-    def patterns(self, found: Iterable[Iterable[Pattern]]) -> tuple[Pattern, ...]:
+    def patterns(self, found: Iterable[Iterable[Pattern]]) -> Rows[Pattern]:
         """The patterns in order, equal ones added up."""
         sums: dict[tuple[int, int, int, int], int] = {}
         ranks, lines = self._ranks, self._lines
@@ -341,10 +342,9 @@ class _Loaders:
             for offset, size, used, times, by in patterns:
                 key = offset, size, used, ranks[id(by)]
                 sums[key] = sums.get(key, 0) + times
-        return tuple(
-            Pattern(offset, size, used, times, lines[rank])
-            for (offset, size, used, rank), times in sorted(sums.items())
-        )
+        return Rows.of(Pattern, (
+            (offset, size, used, times, lines[rank]) for (offset, size, used, rank), times in sorted(sums.items())
+        ))
 
 
 def _renamed(identity: Identity, rename: Callable[[Function], Function]) -> Identity:

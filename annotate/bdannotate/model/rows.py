@@ -8,6 +8,8 @@ from functools import partial
 from operator import eq
 from typing import Any, Generic, TypeVar, cast, overload
 
+from .narrow import narrow
+
 _Row = TypeVar("_Row", bound="tuple[Any, ...]")
 
 
@@ -27,7 +29,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
     @classmethod
     def of(cls, kind: type[_Row], rows: Iterable[Sequence[Any]]) -> Rows[_Row]:
         """Of these rows, each as a named tuple of this kind or as its values."""
-        columns = list(zip(*rows))
+        columns: list[Sequence[Any]] = [*map(_narrowed, zip(*rows))]
         return cls(kind, columns or [()] * len(cast(Any, kind)._fields))
 
     @property
@@ -62,7 +64,8 @@ class Rows(Sequence[_Row], Generic[_Row]):
             return NotImplemented
         return len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
     def __repr__(self) -> str:
         return repr(tuple(self))
@@ -71,3 +74,11 @@ class Rows(Sequence[_Row], Generic[_Row]):
         part = Rows.__new__(type(self))
         part._make, part._columns, part._start, part._stop = self._make, self._columns, start, stop
         return part
+
+
+def _narrowed(column: tuple[Any, ...]) -> Sequence[Any]:
+    """The same in less memory if these are counts."""
+    try:
+        return narrow(column) if type(column[0]) is int else column
+    except OverflowError:
+        return column

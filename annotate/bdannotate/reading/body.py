@@ -87,6 +87,7 @@ class Body:
         self._function_file = ""
         self._file = ""
         self._function: Function | None = None
+        self._place = Place(Function("", "", ""), "")  # of the current function, once there is one
         self._callee_object = ""
         self._callee_file = ""
         self._callee = ""
@@ -142,6 +143,7 @@ class Body:
         self.directives.clear()
 
     def _enter(self, place: Place) -> None:
+        self._place = place
         self.open = PlaceCosts(place, self.costs, self.by_instruction)
 
     def _set_object(self, value: str) -> None:
@@ -219,13 +221,16 @@ class Body:
             raise FormatProblem("a jump outside of a function")
         if len(target) != self.columns:
             raise FormatProblem("the target of the jump is incomplete")
-        file = self._jump_file or self._file
-        if self._jump_function:
-            function = self._identity(self._object, file, self._jump_function)
-        self._jump_file = self._jump_function = ""
+        place = self._place
+        if self._jump_file or self._jump_function:
+            file = self._jump_file or self._file
+            if self._jump_function:
+                function = self._identity(self._object, file, self._jump_function)
+            place = Place(function, file)
+            self._jump_file = self._jump_function = ""
         line, address = before
         return (
-            Place(function, file), absolute(target, self.line_column, line),
+            place, absolute(target, self.line_column, line),
             absolute(target, self.address_column, address), conditional, followed, executed,
         )
 

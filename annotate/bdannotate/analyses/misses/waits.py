@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import add
 from typing import TypeVar
 
 from ...model.components import strongly_connected
@@ -96,28 +97,33 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
     """The profile with the costs of data misses as further events (MADE), on which its estimate CEst is based. It keeps
     its instructions and their calls only if `with_instructions`, as they are most of a large profile."""
     plain = _plain(profile, sites.costs)
-    found: dict[tuple[Place, int], list[float]] = {}
-    exact: dict[tuple[str, int], list[float]] = {}
-    waited: dict[Function, list[float]] = {}
-    worked: dict[Function, list[float]] = {}
+    tables = [profile.hot, *([profile.instructions] if with_instructions else [])]
+    kept = {(place.function.object, address) for table in tables for place, rows in table.items() for address in rows}
+    found: dict[tuple[Place, int], Sequence[float]] = {}
+    exact: dict[tuple[str, int], Sequence[float]] = {}
+    waited: dict[Function, Sequence[float]] = {}
+    worked: dict[Function, Sequence[float]] = {}
 
-    def add(place: Place, line: int, address: int, more: Sequence[float], own: dict[Function, list[float]]) -> None:
+    def charge(
+        place: Place, line: int, address: int, more: Sequence[float], own: dict[Function, Sequence[float]]
+    ) -> None:
         _add(found, (place, line), more)
-        _add(exact, (place.function.object, address), more)
+        if (place.function.object, address) in kept:
+            _add(exact, (place.function.object, address), more)
         _add(own, place.function, more)
 
     for site in sites.all:
         row = _row(site, sites.costs.instruction)
         if any(row):
-            add(Place(site.place.function, site.place.file), site.place.line, site.place.address, row, waited)
+            charge(Place(site.place.function, site.place.file), site.place.line, site.place.address, row, waited)
     for place, line, address, times in _more_work(profile, sites, plain):
-        add(place, line, address, (*_NONE[:-len(TIMES)], *times), worked)
+        charge(place, line, address, (*_NONE[:-len(TIMES)], *times), worked)
 
     def whole(row: Row, *more: Sequence[float]) -> Row:
         sums = [*_NONE[:-len(TIMES)], *plain(row)]
         for one in more:
-            sums = [total + each for total, each in zip(sums, one)]
-        return row + tuple(max(round(one), 0) for one in sums)
+            sums = list(map(add, sums, one))
+        return row + tuple([max(round(one), 0) for one in sums])
 
     lines = {
         at: {line: whole(row, found.get((at, line), _NONE)) for line, row in rows.items()}
@@ -186,9 +192,9 @@ def _row(site: Site, instruction: float) -> tuple[float, ...]:
 _Key = TypeVar("_Key")
 
 
-def _add(table: dict[_Key, list[float]], key: _Key, more: Sequence[float]) -> None:
+def _add(table: dict[_Key, Sequence[float]], key: _Key, more: Sequence[float]) -> None:
     known = table.get(key)
-    table[key] = [one + other for one, other in zip(known, more)] if known else list(more)
+    table[key] = tuple(map(add, known, more)) if known else more
 
 
 def _of_calls(
