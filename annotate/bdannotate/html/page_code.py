@@ -4,12 +4,14 @@ is read, and the costs of a few thousand are columns before the next ones are lo
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from operator import itemgetter
 
 from ..analyses.code.instructions import disassemble
 from ..model.code import instruction_rows
-from ..model.narrow import Growing
+from ..model.narrow import Growing, zeros
 from ..model.profile import Function, Instruction, Place, Row
 from . import schema
 from .numbers import Numbers
@@ -21,6 +23,8 @@ _LEAST_SHARE = 0.002
 _MOST_DISASSEMBLED = 200
 # So many instructions are made columns at once.
 _AT_ONCE = 10_000
+# Instructions that have costs of other events are few: of these, they are executed, load, and store.
+_FIRST_EVENTS = 3
 
 
 def page_code(subject: Subject, numbers: Numbers) -> PageCode:
@@ -32,7 +36,7 @@ def page_code(subject: Subject, numbers: Numbers) -> PageCode:
     by_function: dict[int, list[tuple[int, Place]]] = {}
     for place in instructions:
         by_function.setdefault(numbers.function(place.function), []).append((numbers.file(place.file), place))
-    columns = _Columns([*schema.TABLES["code"].own, *(f"self:{event}" for event in side.profile.events)])
+    columns = _Columns(side.profile.events)
     for function, places in sorted(by_function.items()):
         rows = [
             (address, file, line, cost)
@@ -50,12 +54,17 @@ def page_code(subject: Subject, numbers: Numbers) -> PageCode:
 
 
 class _Columns:
-    """Costs wait as rows until there are enough of them."""
+    """Costs wait as rows until there are enough of them. Nearly all that most instructions cost is of the first events:
+    of the others, only counts that are not 0 are kept."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._found = {name: Growing() for name in names}
-        self._own: list[list[int]] = [[] for _ in schema.TABLES["code"].own]
+    def __init__(self, events: Sequence[str]) -> None:
+        own = schema.TABLES["code"].own
+        costs = [f"self:{event}" for event in events]
+        self._full = {name: Growing() for name in (*own, *costs[:_FIRST_EVENTS])}
+        self._sparse = {name: _Sparse() for name in costs[_FIRST_EVENTS:]}
+        self._own: list[list[int]] = [[] for _ in own]
         self._costs: list[Row] = []
+        self._done = 0  # instructions
 
     def add(self, own: Sequence[Sequence[int]], costs: Sequence[Row]) -> None:
         """own: the columns that are no costs."""
@@ -67,15 +76,46 @@ class _Columns:
 
     def table(self) -> Table:
         self._take()
-        columns = {name: column.values for name, column in self._found.items()}
-        return Table(len(columns["line"]), columns, forms={"address": Form.STEPS, "function": Form.STEPS})
+        columns: dict[str, Sequence[int]] = {name: column.values for name, column in self._full.items()}
+        columns |= {name: column.values(self._done) for name, column in self._sparse.items()}
+        return Table(self._done, columns, forms={"address": Form.STEPS, "function": Form.STEPS})
 
     def _take(self) -> None:
-        for column, values in zip(self._found.values(), (*self._own, *zip(*self._costs))):
+        first = zip(*(row[:_FIRST_EVENTS] for row in self._costs))
+        for column, values in zip(self._full.values(), (*self._own, *first)):
             column.extend(values)
+        others = [
+            (place, rest) for place, row in enumerate(self._costs, self._done) if any(rest := row[_FIRST_EVENTS:])
+        ]
+        if others:
+            places, rows = zip(*others)
+            for sparse, values in zip(self._sparse.values(), zip(*rows)):
+                sparse.add(places, values)
+        self._done += len(self._costs)
         for waiting in self._own:
             waiting.clear()
         self._costs.clear()
+
+
+class _Sparse:
+    """A column of which most values are 0 grows by the others."""
+
+    def __init__(self) -> None:
+        self._places = array("I")
+        self._values = Growing()
+
+    def add(self, places: Sequence[int], values: Sequence[int]) -> None:
+        """places: the rows of these values, some of which may be 0."""
+        self._places.extend(compress(places, values))
+        self._values.extend(list(filter(None, values)))
+
+    def values(self, rows: int) -> Sequence[int]:
+        """The column of so many rows."""
+        kept = self._values.values
+        found = [0] * rows if isinstance(kept, list) else zeros(rows, kept.itemsize)
+        for place, value in zip(self._places, kept):
+            found[place] = value
+        return found
 
 
 def _disassembled(
