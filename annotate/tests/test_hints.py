@@ -206,11 +206,12 @@ def test_a_sampled_run_of_too_few_bursts_names_no_place(tmp_path, monkeypatch):
     body = sampled_places({"worst": 240000})
     assert hints(report_of(body, SAMPLED)) == []
     monkeypatch.setattr("screens.HEAD", HEAD.replace(EVENTS, SAMPLED))
-    said = " ".join(section(screen(tmp_path, body), "What to change"))
-    assert said == (
+    sentence = (
         "too few bursts to name a place: choose shorter periods (--sample=bursts,<length>,<period>), or run without "
         "--sample"
     )
+    assert " ".join(section(screen(tmp_path, body), "What to change")) == sentence
+    assert " ".join(section(screen(tmp_path, body, "--hints"), "Hints")).strip() == sentence
 
 
 def test_lines_that_are_used_a_lot_need_no_count_of_accesses():

@@ -10,7 +10,7 @@ from bdannotate.cli import main
 from bdannotate.reading.objects import read_parts as read_objects
 from bdannotate.reading.sharing import read_sharing
 from column_files import blocks, head, place_lines
-from merging import by_threads, contents, merged, refused
+from merging import by_threads, contents, merged, mpi, refused
 from object_files import ObjectFile
 from test_sharing import ACCESSES, CORES, FUNCTIONS, HIGH, LINES, LOW
 
@@ -247,3 +247,12 @@ def test_what_cannot_be_merged_is_said(tmp_path, capsys):
     assert main(["--merge", "-o", str(tmp_path / "all"), *paths]) == 0
     assert "shared lines are not merged, as" in capsys.readouterr().err
     assert not (tmp_path / "sharing.all").exists() and ranks
+
+
+@pytest.mark.parametrize("processes", [2, 4])
+def test_processes_of_mpi_write_the_same(tmp_path, processes):
+    paths, _ = write_ranks(tmp_path, range(12))
+    alone = contents(merged(tmp_path, paths), "sharing", "objects")
+    result = mpi(processes, "--merge", "-o", str(tmp_path / "many"), *paths)
+    assert result.returncode == 0, result.stderr
+    assert contents(str(tmp_path / "many"), "sharing", "objects") == alone

@@ -287,6 +287,8 @@ def hints(
     """The section of hints. details: those of notable objects. repaired: functions to leave out, as repairs say more
     about them."""
     found = find_hints(report)
+    if has_too_few_bursts(report):
+        return section("Hints", wrapped(_TOO_FEW, page), page)
     if repaired is not None:
         found = [hint for hint in found if hint.function not in repaired]
         if not found:
