@@ -5,7 +5,7 @@ from array import array
 from typing import NamedTuple
 
 from bdannotate.model.code import Code, Instructions, instruction_rows
-from bdannotate.model.profile import Function, Instruction, Place
+from bdannotate.model.profile import Function, InstructionCost, Place
 from bdannotate.model.rows import Rows
 from hypothesis import given
 from hypothesis import strategies as some
@@ -56,6 +56,6 @@ def test_instructions_without_objects_are_those_with_objects(lines):
     found = Instructions({PLACE: code}, lambda text: (int(text),))
     assert {address: (line, *cost) for address, line, cost in instruction_rows(found, PLACE)} == sums
     assert len(list(instruction_rows(found, PLACE))) == len(sums)
-    objects = {PLACE: {address: Instruction(line, (cost,)) for address, (line, cost) in sums.items()}}
+    objects = {PLACE: {address: InstructionCost(line, (cost,)) for address, (line, cost) in sums.items()}}
     assert found[PLACE] == objects[PLACE]
     assert {address: (line, *cost) for address, line, cost in instruction_rows(objects, PLACE)} == sums

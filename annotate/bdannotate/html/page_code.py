@@ -12,7 +12,7 @@ from operator import itemgetter
 from ..analyses.code.instructions import disassemble
 from ..model.code import instruction_rows
 from ..model.narrow import Growing, zeros
-from ..model.profile import Function, Instruction, Place, Row
+from ..model.profile import Function, InstructionCost, Place, Row
 from . import schema
 from .numbers import Numbers
 from .subject import PageCode, Subject
@@ -119,7 +119,7 @@ class _Sparse:
 
 
 def _disassembled(
-    subject: Subject, instructions: Mapping[Place, Mapping[int, Instruction]]
+    subject: Subject, instructions: Mapping[Place, Mapping[int, InstructionCost]]
 ) -> dict[str, dict[int, str]]:
     """The texts of the costliest functions' instructions, by object and address."""
     totals = subject.report.totals

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from bdcommon import __version__
 
 from ..exports.callgrind import FunctionWriter, all_functions
-from ..model.profile import Call, Function, Instruction, Intervals, Place, Profile, Row
+from ..model.profile import Call, Function, InstructionCost, Intervals, Place, Profile, Row
 from .code_lines import code_functions
 from .code_tally import CodeTally
 from .file_head import event_lines
@@ -100,13 +100,13 @@ def _intervals(writer: FunctionWriter, found: Intervals) -> Iterator[str]:
                 yield f"# line={line} {widths(row)}"
 
 
-def _addresses(writer: FunctionWriter, key: str, rows: Mapping[int, Instruction]) -> Iterator[str]:
+def _addresses(writer: FunctionWriter, key: str, rows: Mapping[int, InstructionCost]) -> Iterator[str]:
     for address, (line, cost) in sorted(rows.items()):
         yield f"# {key}={address:#x} {line} {' '.join(map(str, writer.row(cost)))}\n"
 
 
-def _by_place(hot: Mapping[tuple[Place, int], Instruction]) -> dict[Place, dict[int, Instruction]]:
-    found: dict[Place, dict[int, Instruction]] = {}
+def _by_place(hot: Mapping[tuple[Place, int], InstructionCost]) -> dict[Place, dict[int, InstructionCost]]:
+    found: dict[Place, dict[int, InstructionCost]] = {}
     for (place, address), instruction in hot.items():
         found.setdefault(place, {})[address] = instruction
     return found

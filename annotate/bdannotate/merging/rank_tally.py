@@ -11,7 +11,7 @@ from ..model.errors import UserError
 from ..model.merge import reorder
 from ..model.metrics import metrics_for
 from ..model.profile import (
-    CallSite, Function, Instruction, Place, Profile, Row, ThreadOrigin, add_rows, sum_rows,
+    CallSite, Function, InstructionCost, Place, Profile, Row, ThreadOrigin, add_rows, sum_rows,
 )
 from ..model.sample import IntervalTally
 from .rank_rows import RankRows
@@ -62,8 +62,8 @@ class RankTally:
         self.lines: dict[LineOf, RankRows] = {}
         self.calls: dict[CallSite, RankRows] = {}
         self._origins: dict[tuple[Function, tuple[Function, ...]], int] = {}
-        self.hot: dict[tuple[Place, int], Instruction] = {}
-        self.hot_calls: dict[tuple[Place, int], Instruction] = {}
+        self.hot: dict[tuple[Place, int], InstructionCost] = {}
+        self.hot_calls: dict[tuple[Place, int], InstructionCost] = {}
         self.widths = IntervalTally()  # of ranks that were sampled
 
     def row(self, calls: int, cost: Row) -> Row:
@@ -183,15 +183,15 @@ def _add(known: dict[Any, RankRows], key: Any, row: Row, rank: int) -> None:
         rows.add(row, rank, rank + 1)
 
 
-def _flat(hot: Mapping[Place, Mapping[int, Instruction]]) -> dict[tuple[Place, int], Instruction]:
+def _flat(hot: Mapping[Place, Mapping[int, InstructionCost]]) -> dict[tuple[Place, int], InstructionCost]:
     return {(place, address): found for place, rows in hot.items() for address, found in rows.items()}
 
 
 def _add_hot(
-    known: dict[tuple[Place, int], Instruction], more: Mapping[tuple[Place, int], Instruction]
+    known: dict[tuple[Place, int], InstructionCost], more: Mapping[tuple[Place, int], InstructionCost]
 ) -> None:
     for key, found in more.items():
         old = known.get(key)
-        known[key] = Instruction(min(old.line, found.line), add_rows(old.cost, found.cost)) if old else found
+        known[key] = InstructionCost(min(old.line, found.line), add_rows(old.cost, found.cost)) if old else found
 
 

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from .profile import Function, Instruction, Jump, JumpCount, Place, Row, add_rows
+from .profile import Function, InstructionCost, Jump, JumpCount, Place, Row, add_rows
 
 # The costs of a line, as numbers or as the text in the file.
 Written = Row | str
@@ -45,27 +45,27 @@ def _longer(known: array[int] | list[int], more: Sequence[int]) -> array[int] | 
     return known
 
 
-class Instructions(Mapping[Place, Mapping[int, Instruction]]):
+class Instructions(Mapping[Place, Mapping[int, InstructionCost]]):
     """The instructions of a profile by place and address."""
 
     def __init__(self, code: Mapping[Place, Code], row: Callable[[str], Row]) -> None:
         """row: parses costs that were kept as text."""
         self._code = code
         self._row = row
-        self._made: dict[Place, dict[int, Instruction]] = {}
+        self._made: dict[Place, dict[int, InstructionCost]] = {}
 
-    def __getitem__(self, place: Place) -> Mapping[int, Instruction]:
+    def __getitem__(self, place: Place) -> Mapping[int, InstructionCost]:
         made = self._made.get(place)
         if made is None:
             made = self._made[place] = self.once(place)
         return made
 
-    def once(self, place: Place) -> dict[int, Instruction]:
+    def once(self, place: Place) -> dict[int, InstructionCost]:
         """The instructions of a place, without keeping them."""
-        made: dict[int, Instruction] = {}
+        made: dict[int, InstructionCost] = {}
         for address, line, cost in self._stated(place):
             known = made.get(address)
-            made[address] = Instruction(line, add_rows(known.cost, cost) if known else cost)
+            made[address] = InstructionCost(line, add_rows(known.cost, cost) if known else cost)
         return made
 
     def rows(self, place: Place) -> Iterable[tuple[int, int, Row]]:
@@ -174,7 +174,7 @@ def jumps_of(profile_jumps: Mapping[Jump, JumpCount], functions: Container[Funct
 
 
 def costs_at(
-    instructions: Mapping[Place, Mapping[int, Instruction]], wanted: Mapping[str, Set[int]],
+    instructions: Mapping[Place, Mapping[int, InstructionCost]], wanted: Mapping[str, Set[int]],
     part: Callable[[Row], Row] | None = None,
 ) -> dict[tuple[str, int], Row]:
     """The costs by object file and address, without making objects of other instructions. wanted: addresses by object
@@ -189,15 +189,15 @@ def costs_at(
 
 
 def looked_at_once(
-    instructions: Mapping[Place, Mapping[int, Instruction]], place: Place
-) -> Mapping[int, Instruction]:
+    instructions: Mapping[Place, Mapping[int, InstructionCost]], place: Place
+) -> Mapping[int, InstructionCost]:
     """The instructions of a place, for code that goes through all places. They are not kept, as all together would take
     more memory than everything else."""
     return instructions.once(place) if isinstance(instructions, Instructions) else instructions[place]
 
 
 def instruction_rows(
-    instructions: Mapping[Place, Mapping[int, Instruction]], place: Place
+    instructions: Mapping[Place, Mapping[int, InstructionCost]], place: Place
 ) -> Iterable[tuple[int, int, Row]]:
     """The same as the address, the line and the costs of each instruction, in any order: without objects, this takes
     half of the time."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from .code import Code, JumpRow
 from .profile import (
-    Call, CallSite, Function, Instruction, InstructionCall, Jump, JumpCount, Place, Row, ThreadOrigin,
+    Call, CallSite, Function, InstructionCall, InstructionCost, Jump, JumpCount, Place, Row, ThreadOrigin,
     add_rows, sum_rows,
 )
 
@@ -18,7 +18,7 @@ class Costs:
     def __init__(self) -> None:
         self.lines: dict[Place, dict[int, Row]] = {}
         self.calls: dict[CallSite, Call] = {}
-        self.instructions: dict[Place, dict[int, Instruction]] = {}
+        self.instructions: dict[Place, dict[int, InstructionCost]] = {}
         self.instruction_calls: dict[InstructionCall, Call] = {}
         self.jumps: dict[Jump, JumpCount] = {}
         # Instructions and jumps as they are read, in columns.
@@ -26,8 +26,8 @@ class Costs:
         self.jump_rows: dict[Place, list[JumpRow]] = {}
         self.beginnings: dict[Function, int] = {}
         self.origins: list[ThreadOrigin] = []
-        self.hot: dict[Place, dict[int, Instruction]] = {}
-        self.hot_calls: dict[Place, dict[int, Instruction]] = {}
+        self.hot: dict[Place, dict[int, InstructionCost]] = {}
+        self.hot_calls: dict[Place, dict[int, InstructionCost]] = {}
 
     def sums(self, width: int) -> Row:
         """The sum of all self costs. width: the number of events."""
@@ -57,7 +57,7 @@ class Costs:
         for line, row in rows.items():
             mine[line] = add_rows(mine[line], row) if line in mine else row
 
-    def add_instructions(self, place: Place, instructions: Mapping[int, Instruction]) -> None:
+    def add_instructions(self, place: Place, instructions: Mapping[int, InstructionCost]) -> None:
         mine = self.instructions.setdefault(place, {})
         for address, new in instructions.items():
             add_instruction(mine, address, new.line, new.cost)
@@ -69,7 +69,7 @@ class Costs:
         add_instruction(self.hot_calls.setdefault(place, {}), address, line, cost)
 
     def add_hot_code(
-        self, place: Place, hot: Mapping[int, Instruction], calls: Mapping[int, Instruction]
+        self, place: Place, hot: Mapping[int, InstructionCost], calls: Mapping[int, InstructionCost]
     ) -> None:
         for address, new in hot.items():
             self.add_hot(place, address, new.line, new.cost)
@@ -99,7 +99,7 @@ class Costs:
         self.origins += other.origins
 
 
-def add_instruction(known: dict[int, Instruction], address: int, line: int, cost: Row) -> None:
+def add_instruction(known: dict[int, InstructionCost], address: int, line: int, cost: Row) -> None:
     """Add the costs of an instruction to those known by address."""
     old = known.get(address)
-    known[address] = Instruction(line, add_rows(old.cost, cost) if old else cost)
+    known[address] = InstructionCost(line, add_rows(old.cost, cost) if old else cost)

@@ -11,7 +11,7 @@ from typing import TypeVar
 from .costs import Costs
 from .errors import UserError
 from .profile import (
-    Call, CallSite, Function, Instruction, InstructionCall, JumpCount, Place, Profile, Row,
+    Call, CallSite, Function, InstructionCall, InstructionCost, JumpCount, Place, Profile, Row,
     add_rows,
 )
 from .sample import both, chosen, mapped
@@ -49,9 +49,9 @@ def _combine(left: Profile, right: Profile, sign: int) -> Profile:
         result = add_rows(mine or zero, scaled(other))
         return result if any(result) else None
 
-    def instruction(mine: Instruction | None, other: Instruction) -> Instruction | None:
+    def instruction(mine: InstructionCost | None, other: InstructionCost) -> InstructionCost | None:
         cost = row(mine.cost if mine else None, other.cost)
-        return Instruction(other.line, cost) if cost else None
+        return InstructionCost(other.line, cost) if cost else None
 
     def jump(mine: JumpCount | None, other: JumpCount) -> JumpCount | None:
         followed, executed = mine or (0, 0)
@@ -62,8 +62,8 @@ def _combine(left: Profile, right: Profile, sign: int) -> Profile:
         return _merged(mine or {}, other, row) or None
 
     def instructions(
-        mine: Mapping[int, Instruction] | None, other: Mapping[int, Instruction]
-    ) -> dict[int, Instruction] | None:
+        mine: Mapping[int, InstructionCost] | None, other: Mapping[int, InstructionCost]
+    ) -> dict[int, InstructionCost] | None:
         return _merged(mine or {}, other, instruction) or None
 
     return Profile(
@@ -141,11 +141,11 @@ def project(profile: Profile, events: tuple[str, ...]) -> Profile:
         return tuple(costs[index] for index in order)
 
     def instructions(
-        places: Mapping[Place, Mapping[int, Instruction]]
-    ) -> dict[Place, dict[int, Instruction]]:
+        places: Mapping[Place, Mapping[int, InstructionCost]]
+    ) -> dict[Place, dict[int, InstructionCost]]:
         return {
             place: {
-                address: Instruction(instruction.line, row(instruction.cost))
+                address: InstructionCost(instruction.line, row(instruction.cost))
                 for address, instruction in rows.items()
             }
             for place, rows in places.items()

@@ -80,7 +80,7 @@ class Call(NamedTuple):
         return Call(self.calls + calls, add_rows(self.cost, cost))
 
 
-class Instruction(NamedTuple):
+class InstructionCost(NamedTuple):
     """The source line of an instruction, 0 if not known, and its costs."""
 
     line: int
@@ -202,7 +202,7 @@ class Profile:
     formulas: Mapping[str, str]
     lines: Mapping[Place, Mapping[int, Row]]
     calls: Mapping[CallSite, Call]
-    instructions: Mapping[Place, Mapping[int, Instruction]]
+    instructions: Mapping[Place, Mapping[int, InstructionCost]]
     instruction_calls: Mapping[InstructionCall, Call]
     jumps: Mapping[Jump, JumpCount]
     origins: tuple[ThreadOrigin, ...] = ()  # see threads.py, which consumes them
@@ -210,8 +210,8 @@ class Profile:
     beginnings: Mapping[Function, int] = field(default_factory=dict)
     # The few costliest instructions by address, and instructions that call with the inclusive costs of these calls.
     # Profiles by line have them, too.
-    hot: Mapping[Place, Mapping[int, Instruction]] = field(default_factory=dict)
-    hot_calls: Mapping[Place, Mapping[int, Instruction]] = field(default_factory=dict)
+    hot: Mapping[Place, Mapping[int, InstructionCost]] = field(default_factory=dict)
+    hot_calls: Mapping[Place, Mapping[int, InstructionCost]] = field(default_factory=dict)
     # The cold parts that were joined with their functions, with these: see cold_parts.py.
     cold_parts: Mapping[Function, Function] = field(default_factory=dict)
     intervals: Intervals | None = None  # None: the counts are exact, or nothing is known

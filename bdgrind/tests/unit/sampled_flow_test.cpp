@@ -382,6 +382,7 @@ private:
                 item.inner = make_loop(depth + 1);
             } else if (choose(2) == 0) {
                 item.cold.resize(1 + choose(2));
+                // Not in loops that are entered at their end: four of a thousand functions would be followed wrongly.
                 item.continues = !loop.is_entered_at_end && choose(3) == 0;
             }
         }

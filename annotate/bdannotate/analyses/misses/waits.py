@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from ...model.components import strongly_connected
 from ...model.metrics import TIMES
-from ...model.profile import Call, Function, Instruction, InstructionCall, Place, Profile, Row
+from ...model.profile import Call, Function, InstructionCall, InstructionCost, Place, Profile, Row
 from .miss_costs import MissCosts
 from .site import Site
 from .sites import Sites
@@ -134,11 +134,11 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
             lines.setdefault(at, {})[line] = whole(profile.zero, more)
 
     def instructions(
-        table: Mapping[Place, Mapping[int, Instruction]]
-    ) -> dict[Place, dict[int, Instruction]]:
+        table: Mapping[Place, Mapping[int, InstructionCost]]
+    ) -> dict[Place, dict[int, InstructionCost]]:
         return {
             place: {
-                address: Instruction(
+                address: InstructionCost(
                     one.line, whole(one.cost, exact.get((place.function.object, address), _NONE))
                 ) for address, one in rows.items()
             } for place, rows in table.items()
@@ -156,7 +156,7 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
         site: longer(call, site.callee) for site, call in profile.instruction_calls.items()
     } if with_instructions else {}
     hot_calls = {
-        place: {address: Instruction(one.line, whole(one.cost, _NONE)) for address, one in rows.items()}
+        place: {address: InstructionCost(one.line, whole(one.cost, _NONE)) for address, one in rows.items()}
         for place, rows in profile.hot_calls.items()
     }
     first, last = _CODE
