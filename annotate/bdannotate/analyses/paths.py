@@ -78,7 +78,7 @@ class HotPath:
 
 
 @dataclass(slots=True)
-class Group:
+class PathSum:
     """The number of some paths or functions, and the sum of their costs."""
 
     number: int
@@ -102,8 +102,8 @@ class FunctionPaths:
     function: Function
     hot: tuple[HotPath, ...]
     branches: tuple[Branch, ...]
-    colder: Group
-    other: Group
+    colder: PathSum
+    other: PathSum
 
     @property
     def executed(self) -> int:
@@ -151,10 +151,10 @@ class PathsReport:
     def is_hot(self, cost: Row) -> bool:
         return _is_hot(self.counter(cost), self.base, self.threshold)
 
-    def groups(self, costs: Iterable[Row]) -> tuple[Group, Group, Group]:
+    def groups(self, costs: Iterable[Row]) -> tuple[PathSum, PathSum, PathSum]:
         """The sums of all costs, of the dense ones and of the others."""
         zero = (0,) * len(self.events)
-        found = Group(0, zero), Group(0, zero), Group(0, zero)
+        found = PathSum(0, zero), PathSum(0, zero), PathSum(0, zero)
         for cost in costs:
             found[0].add(cost)
             found[1 if self.is_dense(cost) else 2].add(cost)
@@ -193,8 +193,8 @@ def report_paths(
         whole = tuple(here[place] for place in places)
     count = metric.counter()
     base = count(whole)
-    found: dict[int, tuple[list[tuple[int, Row]], Group, Group]] = {
-        number: ([], Group(0, zero), Group(0, zero))
+    found: dict[int, tuple[list[tuple[int, Row]], PathSum, PathSum]] = {
+        number: ([], PathSum(0, zero), PathSum(0, zero))
         for number in sorted(set(paths.function))
         if number and (is_wanted is None or is_wanted(paths.functions[number]))
     }

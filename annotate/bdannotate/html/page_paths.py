@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analyses.paths import FunctionPaths, Group, PathsReport, Stretch
+from ..analyses.paths import FunctionPaths, PathsReport, PathSum, Stretch
 from ..model.metrics import Metric
 from ..model.profile import Function, Row, sum_rows
 from ..views.json_values import text
@@ -27,7 +27,7 @@ def paths_for_page(found: PathsReport, functions: Sequence[Function], numbers: N
     hot, dense, _ = found.groups(path.cost for path in found.hot)
     width = len(found.events)
     colder, other = (
-        Group(sum(group.number for group in groups), sum_rows((group.cost for group in groups), width))
+        PathSum(sum(group.number for group in groups), sum_rows((group.cost for group in groups), width))
         for groups in ([one.colder for one in found.functions], [one.other for one in found.functions])
     )
     return {

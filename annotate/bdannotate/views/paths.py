@@ -13,7 +13,7 @@ from bdcommon.console import printable
 
 from ..analyses.code.columns import Column, CostKind
 from ..analyses.code.source_text import SourceText, read_source
-from ..analyses.paths import Branch, FunctionPaths, Group, HotPath, PathsReport, Spot, Stretch, Way
+from ..analyses.paths import Branch, FunctionPaths, HotPath, PathsReport, PathSum, Spot, Stretch, Way
 from ..model.paths import Ending
 from ..model.profile import Function, Row
 from .costs import cost_cells, cost_headings, cost_table, fitting, name_width
@@ -107,8 +107,8 @@ def _summary(found: PathsReport, page: Page) -> list[str]:
     if "Ir" in found.metrics and found.metric.name != "Ir":
         columns.append(Column(found.metrics["Ir"], CostKind.SELF))
     rows = _groups(found, "path", [path.cost for path in found.hot])
-    colder = Group(0, (0,) * len(found.events))
-    other = Group(0, colder.cost)
+    colder = PathSum(0, (0,) * len(found.events))
+    other = PathSum(0, colder.cost)
     for one in found.functions:
         colder.add(one.colder.cost, one.colder.number)
         other.add(one.other.cost, one.other.number)
