@@ -8,6 +8,7 @@ from bdannotate.analyses.repairs.choice import sites_of
 from bdannotate.analyses.repairs.repair import code_lines
 from bdannotate.model.frames import Loop, Nest, Position
 from bdannotate.model.profile import Function
+from bdannotate.model.rows import Rows
 from bdannotate.model.why import NO_SCOPE, Depends, Distance, Instruction, Order, Scope, ScopeKind, Why
 from bdannotate.reading.machine import reference_machine
 from bdannotate.reading.parser import Detail, parse_text
@@ -50,7 +51,7 @@ jump=1 0x20 6
 
 
 def why(places=(), scopes=(), orders=()):
-    distances = tuple(Distance(number, 1, 10 * number, 0) for number in range(1, len(places) + 1))
+    distances = Rows.of(Distance, ((number, 1, 10 * number, 0) for number in range(1, len(places) + 1)))
     return Why(
         (), 64, 64, 1024, 16, 1, 1, (100, 100), (None, *places), (NO_SCOPE, *scopes), distances, (), orders, ()
     )
