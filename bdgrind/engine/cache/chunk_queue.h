@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A queue of the chunks by which D1 is ahead of the replay: those that it has simulated, in order, until the replay
-// takes them.
+// A queue of the chunks by which the first-level caches are ahead of the replay: those that they have simulated, in
+// order, until the replay takes them.
 //
 // The replay makes the chunk that it needs if there is none. If it runs on a separate thread, the other thread may make
 // chunks of announced words meanwhile: instead of waiting, or when it has just written these words, so that they are in
-// its own cache. D1 is a third of all work.
+// its own cache. These caches are a third of all work.
 
 #pragma once
 
@@ -20,15 +20,15 @@
 
 namespace bd {
 
-// `Data`: a DataCache.
-template <class Data>
+// `Stage`: an L1Stage.
+template <class Stage>
 class ChunkQueue {
 public:
-    using Chunk = typename Data::Chunk;
+    using Chunk = typename Stage::Chunk;
 
-    // `data` must live as long as the queue. `first`: the number of the first batch and of the first chunk.
-    explicit ChunkQueue(Data& data, std::uint32_t first = 0)
-        : data_(data),
+    // `stage` must live as long as the queue. `first`: the number of the first batch and of the first chunk.
+    explicit ChunkQueue(Stage& stage, std::uint32_t first = 0)
+        : stage_(stage),
           announced_(first),
           simulated_(first),
           chunks_(kChunks),
@@ -83,7 +83,7 @@ private:
     // Enough for several batches; the trace's buffer has no more.
     static constexpr std::uint32_t kChunks = 64;
     static constexpr std::uint32_t kMostAnnounced = 64;
-    std::uint32_t most() const { return data_.may_be_far_ahead() ? kChunks : 1; }
+    std::uint32_t most() const { return stage_.may_be_far_ahead() ? kChunks : 1; }
 
     std::uint32_t ring_index(std::uint32_t number) const { return (number - first_) % kChunks; }
 
@@ -97,7 +97,7 @@ private:
         Batch& rest = batches_[simulated_.load(std::memory_order_relaxed) % kMostAnnounced];
         const std::uint32_t number = made_.load(std::memory_order_relaxed);
         Chunk& chunk = chunks_[ring_index(number)];
-        data_.run(rest, &chunk);
+        stage_.run(rest, &chunk);
         waits_ = chunk.empties_caches;
         rest = rest.subspan(chunk.words.size());
         if (rest.empty()) simulated_.fetch_add(1, std::memory_order_release);
@@ -105,7 +105,7 @@ private:
     }
 
     // Members without another comment may only be accessed with the lock.
-    Data& data_;
+    Stage& stage_;
     SpinLock lock_;
 
     // Batches are numbered, modulo 2^32. The announcing thread writes a batch and then increments announced_. From then

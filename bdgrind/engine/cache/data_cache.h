@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// D1, which runs ahead of everything else. Its contents depend only on the guest's addresses, not on calls or on other
-// caches. Therefore, it simulates a chunk of the trace at once, in a loop that does nothing else, and leaves a list of
-// its misses. The replay of the chunk finds them there, knows what will miss next, and need not look at other accesses.
+// D1, which runs ahead of everything else (L1Stage). Its contents depend only on the guest's addresses, not on calls or
+// on other caches. Therefore, it simulates a chunk of the trace at once, in a loop that does nothing else than that and
+// what I1 does, and leaves a list of its misses. The replay of the chunk finds them there, knows what will miss next,
+// and need not look at other accesses.
 //
 // With traits that ask why, D1 also counts the other lines touched since the last touch of a line that misses.
 //
@@ -27,6 +28,13 @@
 
 namespace bd {
 
+// Where fetches are not simulated.
+struct NoFetches {
+    static constexpr int kRecordsAhead = 0;
+    void run(const Exit&, const Word*) {}
+    void stop() {}
+};
+
 // With traits that write back, lines that were written to since they were loaded are dirty.
 template <CacheTraits kTraits>
 class DataCache {
@@ -46,7 +54,7 @@ public:
         : lines_(geometry),
           chunk_words_(chunk_words),
           notes_writes_(kTraits.write_back_and_prefetch && notes_writes),
-          by_group_(copies() && lines_.size() > 1 && !notes_writes_),
+          by_group_(may_be_far_ahead() && lines_.size() > 1 && !notes_writes_),
           reuses_(rules, lines_.size()) {}
 
     unsigned line_bits() const { return lines_.line_bits(); }
@@ -55,11 +63,13 @@ public:
     LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
 
     // Simulates records from the beginning of `batch`, but stops behind a marker that empties the caches: flush() must
-    // be called then.
-    void run(Batch batch, Chunk* chunk);
+    // be called then. `fetches` simulates what each of them fetches: run(exit, record), and stop() at the end. It
+    // prefetches exits, on the host, kRecordsAhead before they are needed; 0: never.
+    template <class Fetches = NoFetches>
+    void run(Batch batch, Chunk* chunk, Fetches fetches = {});
 
     // Whether more chunks may be run before use_before() is asked about one.
-    bool may_be_far_ahead() const { return lines_.size() <= kMostCopied; }
+    bool may_be_far_ahead() const { return StartUses<Use>::are_copied(lines_.size()); }
 
     // The use of `line`, which was in `slot` then, until `position` in that chunk.
     Use use_before(const Chunk& chunk, const DataPosition& position, std::uint32_t slot, LineNumber line);
@@ -85,9 +95,6 @@ private:
     };
 
     static constexpr bool kSaves = kTraits.line_use || kTraits.write_back_and_prefetch;
-    static constexpr std::uint32_t kMostCopied = 4096;
-    bool copies() const { return may_be_far_ahead(); }
-    Use use_at_start(const Chunk& chunk, std::uint32_t slot);
 
     void touch(Use& use, Mask bytes, std::uint64_t accesses, bool writes) const {
         use.touch(bytes, accesses);
@@ -97,8 +104,8 @@ private:
     void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot, const Use& evicted);
     bool touch_both(const Exit& exit, const AccessGroup& group, Address address);
     std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes);
-    template <bool kByGroup>
-    const Word* run_records();
+    template <bool kByGroup, class Fetches>
+    const Word* run_records(Fetches fetches);
     void simulate(const Word* record, const AccessGroup& group, Word address);
     void start_times();
     void note_reuse(LineNumber line, std::uint32_t slot);
@@ -121,15 +128,15 @@ private:
 };
 
 template <CacheTraits kTraits>
-void DataCache<kTraits>::run(Batch batch, Chunk* chunk) {
+template <class Fetches>
+void DataCache<kTraits>::run(Batch batch, Chunk* chunk, Fetches fetches) {
     chunk_ = chunk;
     chunk->misses.clear();
-    chunk->saved.clear();
     if constexpr (kTraits.why) start_times();
     chunk_start_ = clock_;
-    if (kSaves && copies()) lines_.copy_uses(&chunk->copies);
+    if constexpr (kSaves) chunk->at_start.start(lines_);
     chunk->words = batch.first(std::min(batch.size(), chunk_words_));
-    const Word* const end = by_group_ ? run_records<true>() : run_records<false>();
+    const Word* const end = by_group_ ? run_records<true>(fetches) : run_records<false>(fetches);
     chunk->words = batch.first(static_cast<std::size_t>(end - batch.data()));
     if constexpr (kTraits.why) reuses_.settle(tell_reuse());
     add_miss({~std::uint32_t{0}, 0, 0}, 0, 0, {});
@@ -150,8 +157,8 @@ void DataCache<kTraits>::start_times() {
 // Simulates the records that begin in the chunk, and returns the end of the last one. The time is counted in a
 // register, or follows from the position of a word.
 template <CacheTraits kTraits>
-template <bool kByGroup>
-[[gnu::noinline]] const Word* DataCache<kTraits>::run_records() {
+template <bool kByGroup, class Fetches>
+[[gnu::noinline]] const Word* DataCache<kTraits>::run_records(Fetches fetches) {
     const Word stop = marker_word(Marker::kStop);
     const Word* at = chunk_->words.data();
     const Word* const begin = at;
@@ -162,9 +169,16 @@ template <bool kByGroup>
     Time now = clock_ - (kTraits.why ? number(begin) : 0);  // relative to the word's number, if it follows from that
     const auto word_time = [&](const Word* word) { return number(word) + now; };
     Word first = 0;
+    const Word* ahead = at;
+    for (int i = 0; i < Fetches::kRecordsAhead && ahead < end; ++i) ahead += record_words(ahead[0]);
     for (; at < end && first != stop; at += record_words(first)) {
         first = at[0];
-        const TracedExit& exit = exit_of(first);
+        if (Fetches::kRecordsAhead != 0 && ahead < end) {
+            __builtin_prefetch(&exit_of(ahead[0]));
+            ahead += record_words(ahead[0]);
+        }
+        TracedExit& exit = exit_of(first);
+        fetches.run(exit, at);
         const AccessGroup* group = exit.first_group;
         const AccessGroup* const last = group + exit.groups;
         for (const Word* address = at + kHeaderWords; group != last; ++group, ++address) {
@@ -189,6 +203,7 @@ template <bool kByGroup>
             }
         }
     }
+    fetches.stop();
     clock_ = kTraits.why ? word_time(at) : now;
     chunk_->empties_caches = first == stop;
     return at;
@@ -289,7 +304,7 @@ std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint
     std::uint32_t slot = lines_.find(line);
     const bool is_here = slot != Lines::kAbsent;
     if (!is_here) slot = lines_.slot_for(line);
-    if (!copies() && lines_.time_of(slot) <= chunk_start_) chunk_->saved.push_back({slot, lines_.use_of(slot)});
+    if (!may_be_far_ahead() && lines_.time_of(slot) <= chunk_start_) chunk_->at_start.save(slot, lines_.use_of(slot));
     ++clock_;
     if (is_here) {
         note_touch(slot);
@@ -313,7 +328,7 @@ typename DataCache<kTraits>::Use DataCache<kTraits>::use_before(const Chunk& chu
         if (miss.at >= position) break;
         if (miss.slot == slot) load = &miss;
     }
-    Use use = load == nullptr ? use_at_start(chunk, slot) : Use{};
+    Use use = load == nullptr ? chunk.at_start.of(slot, lines_) : Use{};
     const Word* at = chunk.words.data();
     if (load != nullptr) at += load->at.record;
     for (;; at += record_words(*at)) {
@@ -334,13 +349,6 @@ typename DataCache<kTraits>::Use DataCache<kTraits>::use_before(const Chunk& chu
             });
         }
     }
-}
-
-template <CacheTraits kTraits>
-typename DataCache<kTraits>::Use DataCache<kTraits>::use_at_start(const Chunk& chunk, std::uint32_t slot) {
-    if (copies()) return chunk.copies[slot];
-    const auto saved = std::ranges::find(chunk.saved, slot, &Chunk::SavedUse::slot);
-    return saved == chunk.saved.end() ? lines_.use_of(slot) : saved->use;
 }
 
 }  // namespace bd

@@ -11,6 +11,7 @@
 
 #include "engine/base/types.h"
 #include "engine/cache/reuse.h"
+#include "engine/cache/start_uses.h"
 #include "engine/cache/touch_clock.h"
 #include "engine/trace/trace.h"
 
@@ -40,10 +41,6 @@ struct DataMiss : LineReuse {
 template <class Use, class LineReuse>
 struct DataChunk {
     struct NoTimes {};
-    struct SavedUse {
-        std::uint32_t slot;
-        Use use;
-    };
 
     Batch words;
     // The misses, followed by a sentinel that is behind all records.
@@ -52,10 +49,7 @@ struct DataChunk {
     [[no_unique_address]] std::conditional_t<std::is_same_v<LineReuse, NoReuse>, NoTimes, TouchTimes> touches;
     bool empties_caches = false;  // whether it ends with a marker that does so
 
-    // The uses of lines when the chunk began, for DataCache::use_before(): of all lines by slot or, in large caches, of
-    // those that the chunk used, in the order in which it did.
-    std::vector<Use> copies;
-    std::vector<SavedUse> saved;
+    StartUses<Use> at_start;
 };
 
 }  // namespace bd

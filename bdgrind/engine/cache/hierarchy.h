@@ -18,7 +18,7 @@
 //       void drop_charges(ChargeTarget*);
 //   };
 //
-// D1 is ahead of the others, see DataCache. The replay reports when it reaches a miss of D1.
+// I1 and D1 are ahead of the others, see L1Stage. The replay reports when it reaches one of their misses.
 
 #pragma once
 
@@ -35,6 +35,7 @@
 #include "engine/cache/data_cache.h"
 #include "engine/cache/instruction_cache.h"
 #include "engine/cache/l1_cache.h"
+#include "engine/cache/l1_stage.h"
 #include "engine/cache/middle_cache.h"
 #include "engine/cache/reuse.h"
 #include "engine/cache/touched_lines.h"
@@ -63,15 +64,19 @@ struct Causes {
 template <CacheTraits kTraits, class Sink>
 class Hierarchy {
 public:
-    using Instructions = InstructionCache<traits_of_l1(kTraits)>;
-    using Data = DataCache<traits_of_l1(kTraits)>;
+    using Stage = L1Stage<traits_of_l1(kTraits)>;
+    using Chunk = typename Stage::Chunk;
+    using Instructions = typename Stage::Instructions;
+    using FetchMiss = typename Instructions::Miss;
+    using Data = typename Stage::Data;
     using DataMiss = typename Data::Miss;
 
     Hierarchy(const CacheGeometries& caches, Sink& sink, WriteBackAndPrefetchConfig config = {}, ReuseRules rules = {})
         : sink_(sink),
-          i1_(caches.i1, rules),
-          fetched_(kTraits.line_use ? static_cast<std::size_t>(caches.i1.lines()) : 0),
-          d1_(caches.d1, chunk_words(caches), config.write_back, rules),
+          stage_(caches, chunk_words(caches), config.write_back, rules),
+          i1_(stage_.instructions()),
+          i1_lines_(caches.i1),
+          d1_(stage_.data()),
           d1_lines_(caches.d1),
           l2_(caches, config.write_back, rules),
           ll_(caches.ll),
@@ -83,19 +88,32 @@ public:
         BD_CHECK(kTraits.write_back_and_prefetch || (!config.write_back && !config.prefetch));
     }
 
-    // I1 itself. Lines that it misses are loaded by fetch() or load_fetched().
-    Instructions& instructions() { return i1_; }
+    // I1 and D1. The misses of each chunk must be passed to load_fetched() and load_data() one after the other, when
+    // the replay reaches them. Before each, the position in the other cache must be set.
+    Stage& stage() { return stage_; }
+    void set_chunk(const Chunk& chunk) { chunk_ = &chunk; }
+    void set_data_position(const DataPosition& position) { data_position_ = position; }
+    void set_fetch_position(const FetchPosition& position) { fetch_position_ = position; }
 
-    // D1 itself. The misses of each chunk must be passed to load_data() one after the other, when the replay reaches
-    // them. In between, set_position() must be called before anything else happens.
-    Data& data() { return d1_; }
-    void set_chunk(const typename Data::Chunk& chunk) { chunk_ = &chunk; }
-    void set_position(const DataPosition& position) { position_ = position; }
+    Outcome load_fetched(const FetchMiss& miss) {
+        // The position is behind the part that misses.
+        fetch_position_ = miss.at;
+        ++fetch_position_.address;
+        Load& load = i1_lines_.use_of(miss.slot);
+        // Before anything is evicted, so that a tree node in use is not dropped and made anew.
+        const ChargeTarget target = target_of_load(Reference::kFetch, miss.at.address, load.target);
+        if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, miss.cause);
+        const LineNumber line = i1_.line_of(miss.at.address);
+        const LineNumber evicted = i1_lines_.replace(i1_lines_.set_of(line), miss.slot, line);
+        if (evicted != kNoLine) retire_fetched(evicted, miss.evicted, load);
+        load.target = target;
+        return load_behind_l1(Reference::kFetch, miss.at.address, miss.bytes, &load.next_index);
+    }
 
     Outcome load_data(const DataMiss& miss) {
         // The position is behind the access that misses.
-        position_ = miss.at;
-        ++position_.address;
+        data_position_ = miss.at;
+        ++data_position_.address;
         const ChargeTarget target = target_of_load(Reference::kData, miss.at.address);
         if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, miss.cause(d1_.size()));
         const LineNumber line = d1_.line_of(miss.at.address);
@@ -109,8 +127,9 @@ public:
     // With kTraits.why: the causes of the misses since this was last called.
     Causes take_causes() { return std::exchange(causes_, {}); }
 
-    // Prefetch, in two steps, what load_data() will need for a later miss.
-    [[gnu::always_inline]] void host_prefetch_set(const DataMiss& miss) const {
+    // Prefetch, in two steps, what load_data() and load_fetched() will need for a later miss.
+    template <class Miss>
+    [[gnu::always_inline]] void host_prefetch_set(const Miss& miss) const {
         if constexpr (kTraits.middle_level) {
             l2_.lines.host_prefetch_set(l2_.line_of(miss.at.address));
         } else {
@@ -120,15 +139,15 @@ public:
     }
     [[gnu::always_inline]] void host_prefetch_line(const DataMiss& miss) {
         if (miss.slot == DataMiss::kNoAccess) return;  // no line is read
-        if constexpr (kTraits.middle_level) {
-            l2_.lines.host_prefetch_line(l2_.line_of(miss.at.address));
-            ll_.host_prefetch_set(ll_line_of(miss.at.address));
-        } else {
-            ll_.host_prefetch_line(ll_line_of(miss.at.address));
-        }
-        if constexpr (kTraits.why) ll_touched_.host_prefetch_tick(ll_line_of(miss.at.address));
+        host_prefetch_behind_l1(miss.at.address);
         host_prefetch_next(d1_lines_.use_of(miss.slot));
     }
+    [[gnu::always_inline]] void host_prefetch_line(const FetchMiss& miss) {
+        host_prefetch_behind_l1(miss.at.address);
+        host_prefetch_next(i1_lines_.use_of(miss.slot));
+    }
+    // Whose the line is that a later miss will evict from I1, unless an earlier miss evicts it first.
+    const ChargeTarget& replaced_by(const FetchMiss& miss) { return i1_lines_.use_of(miss.slot).target; }
 
     // The line that D1 holds in a slot at the replay's position; kNoLine if the slot is empty.
     LineNumber held_at(std::uint32_t slot) const { return d1_lines_[slot]; }
@@ -139,41 +158,12 @@ public:
         return static_cast<Address>(d1_lines_[miss.slot]) << d1_.line_bits();
     }
 
-    // Simulates an instruction fetch, and credits it to its line at once.
-    Outcome fetch(Address address, std::uint32_t size) {
-        Outcome outcome = Outcome::kHit;
-        i1_.for_each_part(address, size, [&](LineNumber line, unsigned offset, unsigned bytes) {
-            const std::uint32_t slot = i1_.find(line);
-            if (slot == Instructions::kAbsent) {
-                outcome = std::max(outcome, load_fetched(line, i1_.slot_for(line), offset, bytes, 1));
-            } else {
-                i1_.hit_line(slot);
-                i1_.credit(slot, offset, bytes, 1);
-            }
-        });
-        return outcome;
-    }
-
-    // Whether a block that is fetched from that many lines evicts none of them while it runs: neither from I1 nor, of
-    // the two that an instruction may lie in, from the next levels. Then its fetches may be simulated line by line:
-    // load_fetched() loads an absent line and returns its slot, and the line gets its credit like the others.
-    bool keeps_fetched(std::size_t lines) const {
-        if constexpr (kTraits.write_back_and_prefetch) {
-            if (write_back_and_prefetch_.prefetch) return false;
-        }
-        if constexpr (kTraits.middle_level) {
-            if (l2_.lines.sets() == 1) return false;
-        }
-        return kTraits.common_lines && lines <= i1_.ways() && ll_.sets() > 1;
-    }
-    Outcome load_fetched(LineNumber line, std::uint32_t* slot) {
-        *slot = i1_.slot_for(line);
-        return load_fetched(line, *slot, 0, 1u << i1_.line_bits(), 0);
-    }
-
     // Evicts all lines: of I1, D1, L2, then LL.
     void flush() {
-        i1_.flush([this](std::uint32_t slot, LineNumber line, const Use& use) { retire_fetched(line, use, slot); });
+        i1_.flush([this](std::uint32_t slot, const Use& use) {
+            retire_fetched(i1_lines_[slot], use, i1_lines_.use_of(slot));
+            i1_lines_.clear(slot);
+        });
         d1_.flush([this](std::uint32_t slot, const DataUse& use) {
             retire_data(d1_lines_[slot], use, d1_lines_.use_of(slot));
             d1_lines_.clear(slot);
@@ -191,12 +181,8 @@ public:
     // Keeps all lines in the caches, but without charging them when they are evicted.
     void drop_charges() {
         if constexpr (kTraits.line_use) {
-            for (std::uint32_t slot = 0; slot < i1_.size(); ++slot) {
-                if (i1_[slot] != kNoLine) sink_.drop_charges(&fetched_[slot].target);
-            }
-            for (std::uint32_t slot = 0; slot < d1_lines_.size(); ++slot) {
-                if (d1_lines_[slot] != kNoLine) sink_.drop_charges(&d1_lines_.use_of(slot).target);
-            }
+            drop_charges(i1_lines_);
+            drop_charges(d1_lines_);
             if constexpr (kTraits.middle_level) drop_charges(l2_.lines);
             drop_charges(ll_);
         }
@@ -226,7 +212,7 @@ private:
         std::uint32_t next_index = 0;
     };
 
-    using DataLines = CacheLines<Load>;
+    using L1Lines = CacheLines<Load>;
 
     struct NoLines {
         NoLines(std::uint32_t, ReuseRules) {}
@@ -236,7 +222,7 @@ private:
     // evicts lines that are in D1. (L2 does so, too, but shorter chunks cost more than that: 1,024 words instead of
     // 8,192 make the replay of perl 16 % longer, and that of an array that is copied 5 %.)
     static std::size_t chunk_words(const CacheGeometries& caches) {
-        return static_cast<std::size_t>(std::clamp<std::uint64_t>(caches.ll.lines() / 16, 512, 8192));
+        return static_cast<std::size_t>(std::clamp<std::uint64_t>(caches.ll.lines() / 16, 512, 16384));
     }
 
     template <class Lines>
@@ -246,6 +232,16 @@ private:
         }
     }
 
+    // Prefetches, on the host, what the next levels will read when they are asked for this address.
+    [[gnu::always_inline]] void host_prefetch_behind_l1(Address address) {
+        if constexpr (kTraits.middle_level) {
+            l2_.lines.host_prefetch_line(l2_.line_of(address));
+            ll_.host_prefetch_set(ll_line_of(address));
+        } else {
+            ll_.host_prefetch_line(ll_line_of(address));
+        }
+        if constexpr (kTraits.why) ll_touched_.host_prefetch_tick(ll_line_of(address));
+    }
     // Prefetches, on the host, the place at which the next level may still hold a line.
     [[gnu::always_inline]] void host_prefetch_next(const Load& load) {
         if constexpr (!kTraits.line_use) return;
@@ -259,31 +255,6 @@ private:
     ChargeTarget target_of_load(Reference reference, Address address, const ChargeTarget& replaced = {}) {
         if constexpr (kTraits.line_use) return sink_.load(reference, address, replaced);
         return {};
-    }
-
-    // An absent line, of which some bytes are asked for; so many fetches are credited at once.
-    Outcome load_fetched(LineNumber line, std::uint32_t slot, unsigned offset, unsigned bytes, unsigned fetches) {
-        const Address address = (static_cast<Address>(line) << i1_.line_bits()) + offset;
-        if constexpr (kTraits.middle_level) {
-            l2_.lines.host_prefetch_set(l2_.line_of(address));
-        } else {
-            ll_.host_prefetch_set(ll_line_of(address));
-        }
-        i1_.host_prefetch_eviction(slot);
-        // Before anything is evicted, so that a tree node in use is not dropped and made anew.
-        const ChargeTarget target =
-            target_of_load(Reference::kFetch, address, kTraits.line_use ? fetched_[slot].target : ChargeTarget{});
-        if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, i1_.note_reuse(slot, line));
-        i1_.load(slot, line, [&](LineNumber evicted, const Use& use) { retire_fetched(evicted, use, slot); });
-        if (fetches != 0) i1_.credit(slot, offset, bytes, fetches);
-        Load load{target};
-        const Outcome outcome = load_behind_l1(Reference::kFetch, address, bytes, &load.next_index);
-        if constexpr (kTraits.line_use) {
-            fetched_[slot] = load;
-            // What goes next from this set will be merged there.
-            host_prefetch_next(fetched_[i1_.next_slot(line)]);
-        }
-        return outcome;
     }
 
     // What I1 or D1 misses is looked for in the next level: only the accessed bytes, as the rest is not asked for where
@@ -388,8 +359,8 @@ private:
     }
 
     // A line leaves I1 or D1: its use is reported, and added to that in the next level that still holds the memory.
-    void retire_fetched(LineNumber line, const Use& use, std::uint32_t slot) {
-        if constexpr (kTraits.line_use) retire_l1(i1_.line_bits(), line, use, fetched_[slot]);
+    void retire_fetched(LineNumber line, const Use& use, const Load& load) {
+        if constexpr (kTraits.line_use) retire_l1(i1_.line_bits(), line, use, load);
     }
     void retire_data(LineNumber line, const DataUse& use, const Load& load) {
         if constexpr (kTraits.line_use) {
@@ -470,13 +441,14 @@ private:
     // The same for copies in L1 of a line of 1 << `bits` bytes.
     void take_over_from_l1(unsigned bits, LineNumber whole, Use& to) {
         for_each_line(bits, whole, i1_.line_bits(), [&](LineNumber line) {
-            const std::uint32_t slot = i1_.find(line);
-            if (slot != Instructions::kAbsent) merge(i1_.line_bits(), line, i1_.use_of(slot), bits, whole, to);
+            const std::uint32_t slot = i1_lines_.find(line);
+            if (slot == L1Lines::kAbsent) return;
+            merge(i1_.line_bits(), line, i1_.use_before(chunk_->fetched, fetch_position_, slot, line), bits, whole, to);
         });
         for_each_line(bits, whole, d1_.line_bits(), [&](LineNumber line) {
             const std::uint32_t slot = d1_lines_.find(line);
-            if (slot == DataLines::kAbsent) return;
-            merge(d1_.line_bits(), line, d1_.use_before(*chunk_, position_, slot, line), bits, whole, to);
+            if (slot == L1Lines::kAbsent) return;
+            merge(d1_.line_bits(), line, d1_.use_before(*chunk_, data_position_, slot, line), bits, whole, to);
         });
     }
 
@@ -566,7 +538,7 @@ private:
         }
         for_each_line(ll_bits(), last, d1_.line_bits(), [&](LineNumber line) {
             const std::uint32_t slot = d1_lines_.find(line);
-            if (slot != DataLines::kAbsent && d1_.use_before(*chunk_, position_, slot, line).dirty) dirty = true;
+            if (slot != L1Lines::kAbsent && d1_.use_before(*chunk_, data_position_, slot, line).dirty) dirty = true;
         });
         return dirty;
     }
@@ -575,12 +547,14 @@ private:
     LineNumber ll_line_of(Address address) const { return LineNumber{address >> ll_bits()}; }
 
     Sink& sink_;
-    Instructions i1_;
-    std::vector<Load> fetched_;  // by slot in I1
-    Data d1_;
-    DataLines d1_lines_;                           // the contents of D1 at the replay's position
-    const typename Data::Chunk* chunk_ = nullptr;  // the chunk that is being replayed
-    DataPosition position_;
+    Stage stage_;
+    Instructions& i1_;
+    L1Lines i1_lines_;  // the contents of I1 at the replay's position
+    Data& d1_;
+    L1Lines d1_lines_;              // the same of D1
+    const Chunk* chunk_ = nullptr;  // the chunk that is being replayed
+    DataPosition data_position_;
+    FetchPosition fetch_position_;
     [[no_unique_address]] std::conditional_t<kTraits.middle_level, L2, NoL2> l2_;
     LLLines ll_;
     unsigned ll_bits_;

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// I1: the lines that it holds, and the use of each of them. Lines that miss are loaded by the owner of the caches
-// behind it (Hierarchy).
+// I1, which runs ahead of everything else, as D1 does (L1Stage): its contents depend only on the exits in the trace. It
+// simulates a chunk record by record and leaves a list of its misses.
 //
-// Fetches that hit are not credited to their lines one by one, as most blocks run again and again while their lines
-// stay in I1. Each exit counts how often it was taken, and the lines get the credit when it is needed: before one of
-// them leaves I1, or when its use is asked for. That count is the sum of ExitNotes::taken, which is incremented anyway,
-// and ExitNotes::uncredited, which compensates for what was credited already, and for what `taken` does not count.
+// Where many fetches miss, each record touches its lines. Where few do, records are only counted, by exit, and the
+// lines get what was counted before the next miss, and at the end of the chunk. That is an *epoch*: I1 holds the same
+// lines all the time, so a block whose lines were present once needs no other look. (bzip2: 20 % less replay.)
 //
-// To that end, each line has a list of the fetches that blocks have made from it since it was loaded. The slot of the
-// line that lists a fetch is CachedFetch::i1_slot. Once all fetches up to an exit are listed, which means that they
-// hit, its block may take the fast path, until one of the lines leaves I1.
-//
-// A block that is not on the fast path is credited when it has run. If the use of a line is asked for meanwhile, it is
-// credited as far as it has run, as LL may lose a line whose copy in I1 is being executed.
+// As with D1, the use of a line at the replay's position is reconstructed where it is needed, see use_before().
 
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,170 +25,156 @@
 #include "engine/cache/absent_lines.h"
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/l1_cache.h"
+#include "engine/cache/reuse.h"
+#include "engine/cache/start_uses.h"
 #include "engine/program/block.h"
+#include "engine/trace/trace.h"
 
 namespace bd {
 
+// A point within a chunk of the trace: before the part of an instruction that begins at an address.
+struct FetchPosition {
+    std::uint32_t record = 0;       // the index of its first word in the chunk
+    std::uint32_t instruction = 0;  // an index into the instructions of its block
+    Address address = 0;
+
+    auto operator<=>(const FetchPosition&) const = default;
+};
+
+struct KnownCause {
+    Cause cause = Cause::kNone;
+};
+struct UnknownCause {};
+
+// The part of an instruction that misses one line. `Use`: the use of a line. `MissCause`: KnownCause, or UnknownCause
+// without traits that ask why.
+template <class Use, class MissCause>
+struct FetchMiss : MissCause {
+    FetchPosition at;
+    std::uint32_t bytes = 0;
+    std::uint32_t slot = 0;
+    Use evicted;  // the use of the line that was there
+};
+
 template <CacheTraits kTraits>
 class InstructionCache {
+    using Lines = L1Cache<kTraits, LineUse<kTraits>, std::conditional_t<kTraits.why, TouchTime, std::uint64_t>>;
+    using Mask = LineMask<kTraits>;
+
 public:
     using Use = LineUse<kTraits>;
-    using Time = std::conditional_t<kTraits.why, TouchTime, std::uint64_t>;
-    static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+    using Time = typename Lines::Time;
+    using Miss = FetchMiss<Use, std::conditional_t<kTraits.why, KnownCause, UnknownCause>>;
+
+    struct Chunk {
+        Batch words;
+        std::vector<Miss> misses;  // followed by a sentinel that is behind all records
+        StartUses<Use> at_start;
+    };
 
     explicit InstructionCache(const CacheGeometry& geometry, ReuseRules rules = {})
-        : lines_(geometry), lists_(lines_.size()), absent_(rules) {}
-
-    // Blocks may outlive this object and be run by another engine.
-    ~InstructionCache() {
-        for (List& list : lists_) unlist(list);
-    }
-    InstructionCache(const InstructionCache&) = delete;
-    InstructionCache& operator=(const InstructionCache&) = delete;
+        : lines_(geometry), is_small_(StartUses<Use>::are_copied(lines_.size())), absent_(rules) {}
 
     unsigned line_bits() const { return lines_.line_bits(); }
-    std::uint32_t ways() const { return lines_.ways(); }
     std::uint32_t size() const { return lines_.size(); }
+    LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
 
-    // The line in a slot; kNoLine if it is empty.
-    LineNumber operator[](std::uint32_t slot) const { return lines_[slot]; }
-    // The slot of a line; kAbsent if I1 does not hold it.
-    std::uint32_t find(LineNumber line) { return lines_.find(line); }
+    // A chunk has at most so many words that records begin with.
+    static constexpr std::size_t kMostWords = 1 << 16;
 
-    // --- Blocks whose lines are all present. Each hit increments the time; a loop over many keeps it in a register.
+    // Simulates a chunk, which begins with the first record of `batch`. `run_records` gets something that simulates
+    // each record with run(exit, record), and must be told with stop() that it was the last; it returns the chunk's
+    // words.
+    template <class RunRecords>
+    void run(Batch batch, Chunk* chunk, RunRecords run_records) {
+        start(batch, chunk);
+        if (counts_) {
+            finish(run_records(Counting(*this)));
+        } else if (is_small_) {
+            finish(run_records(Touching(*this)));
+        } else {
+            finish(run_records(TouchingEach(*this)));
+        }
+    }
+    // Whether the records of the next chunk will be counted, as the latest had few misses.
+    bool counts() const { return counts_; }
 
-    Time time() const { return clock_; }
-    void set_time(Time time) { clock_ = time; }
+private:
+    // Touches the lines of each record. Keeps the time in a register.
+    class Touching {
+    public:
+        static constexpr int kRecordsAhead = 12;  // the host is told of exits as early as that
 
-    // Simulates the fetches of a block up to `exit`, all of which must be listed.
-    [[gnu::always_inline]] void hit(const TracedExit& exit, Time* now) {
-        if (__builtin_expect(exit.has_more_lines, 0)) {
-            for (const CachedFetch& fetch : exit.block->fetches().first(exit.fetches)) {
-                lines_.time_of(fetch.i1_slot) = ++*now;
+        explicit Touching(InstructionCache& cache) : cache_(&cache), now_(cache.clock_) {}
+        [[gnu::always_inline]] void run(const Exit& exit, const Word* at) {
+            Lines& lines = cache_->lines_;
+            const std::uint32_t first = lines.guess(exit.line);
+            const std::uint32_t second = lines.guess(exit.second_line());
+            if (__builtin_expect(first == Lines::kAbsent || second == Lines::kAbsent, 0)) {
+                now_ = cache_->touch_each(exit, at, now_);
+                return;
             }
-            return;
+            lines.time_of(first) = now_ + 1;
+            lines.time_of(second) = now_ += 2;
+            lines.use_of(first).touch(Mask::of(exit.bytes[0], 0, 64), exit.instructions_in_line[0]);
+            lines.use_of(second).touch(Mask::of(exit.bytes[1], 0, 64), exit.instructions_in_line[1]);
         }
-        hit_two_lines(exit, now);
-    }
-    // The same, if they lie in two lines at most.
-    [[gnu::always_inline]] void hit_two_lines(const TracedExit& exit, Time* now) {
-        lines_.time_of(exit.first_slot) = *now + 1;
-        lines_.time_of(exit.last_slot) = *now += 2;
-    }
+        void stop() { cache_->clock_ = now_; }
 
-    // Lists the fetches up to `exit`, in order, until a line is absent. Returns whether none is.
-    bool list_present(TracedExit& exit) {
-        for (CachedFetch& fetch : exit.block->fetches().first(exit.fetches)) {
-            if (fetch.i1_slot != CachedFetch::kNoSlot) continue;
-            const std::uint32_t slot = find(fetch.line);
-            if (slot == kAbsent) return false;
-            list(*exit.block, fetch, slot);
-        }
-        return true;
-    }
-    // Prepares hit(), once all fetches are listed.
-    static void note_slots(TracedExit& exit) {
-        exit.first_slot = exit.block->fetches_[0].i1_slot;
-        exit.last_slot = exit.block->fetches_[exit.fetches - 1].i1_slot;
-    }
+    private:
+        InstructionCache* cache_;
+        Time now_;
+    };
 
-    // --- The block that runs, if it is not on the fast path
+    // The same in a large cache.
+    class TouchingEach {
+    public:
+        static constexpr int kRecordsAhead = 0;
 
-    // It runs to `exit`, whose count includes this run already.
-    void start_block(TracedExit& exit) {
-        block_exit_ = &exit;
-        fetched_ = 0;
-        --exit.uncredited;
-    }
-    // That many of its instructions have been fetched.
-    void set_fetched(std::size_t instructions) { fetched_ = instructions; }
-    // All have been, each line by hit() or hit_listing(). Mostly its exit gets the credit, as on the fast path.
-    void finish_block() {
-        if constexpr (kTraits.line_use) {
-            if (__builtin_expect(credited_ == 0, 1)) {
-                ++block_exit_->uncredited;
+        explicit TouchingEach(InstructionCache& cache) : cache_(&cache) {}
+        void run(const Exit& exit, const Word* at) { cache_->touch_each(exit, at, cache_->clock_); }
+        void stop() {}
+
+    private:
+        InstructionCache* cache_;
+    };
+
+    // Counts records by exit. The time follows from the position in the chunk.
+    class Counting {
+    public:
+        static constexpr int kRecordsAhead = 0;
+
+        explicit Counting(InstructionCache& cache) : cache_(&cache), begin_(cache.begin_), epoch_(cache.epoch_) {}
+        [[gnu::always_inline]] void run(Exit& exit, const Word* at) {
+            if (__builtin_expect(exit.epoch == epoch_, 1)) {
+                ++exit.times;
+                exit.latest = static_cast<std::uint16_t>(at - begin_);
             } else {
-                credit_until(block_exit_->instructions);
-                credited_ = 0;
+                epoch_ = cache_->count_first(exit, at);
             }
         }
-        fetched_ = 0;
-    }
+        void stop() {}
 
-    // Simulates a fetch from the line in `slot`, which may be the first one of this block since the line was loaded.
-    void hit_listing(CachedFetch& fetch, std::uint32_t slot) {
-        if (fetch.i1_slot == CachedFetch::kNoSlot) list(*block_exit_->block, fetch, slot);
-        hit_line(slot);
-    }
+    private:
+        InstructionCache* cache_;
+        const Word* begin_;
+        std::uint32_t epoch_;
+    };
 
-    // --- Single fetches
+public:
+    // Whether more chunks may be run before use_before() is asked about one.
+    bool may_be_far_ahead() const { return is_small_; }
 
-    // A hit of the line in `slot`, and the credit for fetches from it.
-    void hit_line(std::uint32_t slot) { lines_.time_of(slot) = ++clock_; }
-    void credit(std::uint32_t slot, unsigned first_byte, unsigned bytes, std::uint64_t fetches) {
-        if constexpr (kTraits.line_use) lines_.use_of(slot).touch(Mask::range(first_byte, bytes), fetches);
-    }
-    // Whether the block that runs is credited fetch by fetch, so that it needs no other credit.
-    void set_single_fetches(bool single) {
-        single_fetches_ = single;
-        fetched_ = 0;
-    }
+    // The use of `line`, which was in `slot` then, until `position` in that chunk.
+    Use use_before(const Chunk& chunk, const FetchPosition& position, std::uint32_t slot, LineNumber line);
 
-    // Cuts an instruction at the borders of lines, and calls function(line, offset in the line, bytes).
+    // Empties the cache, and calls function(slot, use) for each line. To be called at the end of a chunk.
     template <class Function>
-    void for_each_part(Address address, std::uint32_t size, Function function) const {
-        lines_.for_each_part(address, size, function);
-    }
-
-    // --- Lines that come and go
-
-    // The use of the line in `slot` until now.
-    const Use& use_of(std::uint32_t slot) {
-        settle(lists_[slot]);
-        if (!single_fetches_) credit_until(fetched_);
-        return lines_.use_of(slot);
-    }
-
-    // The slot for `line`, which must be absent.
-    std::uint32_t slot_for(LineNumber line) { return lines_.slot_for(line); }
-    // With traits that ask why: the cause of the miss. To be called before the line is loaded.
-    Cause note_reuse(std::uint32_t slot, LineNumber line) requires(kTraits.why) {
-        if (__builtin_expect(clock_ >= absent_.last_time(), 0)) renumber();
-        const Cause cause = absent_.load(line, std::span<const Time>(lines_.times())).cause(size());
-        if (lines_[slot] != kNoLine) absent_.evict(lines_[slot], lines_.time_of(slot));
-        return cause;
-    }
-    // Bounds the times if nothing misses for long; to be called with each chunk of the trace. (Counting takes memory in
-    // proportion to the time.)
-    void bound_times() requires(kTraits.why) {
-        if (clock_ >= std::min(absent_.last_time() * 8, std::uint64_t{ReuseRules::kMostTimes})) renumber();
-    }
-    // Puts `line` into `slot`, not used yet, as the line used last. Calls evict(line, use) for the line that was there,
-    // if any.
-    template <class Evict>
-    void load(std::uint32_t slot, LineNumber line, Evict evict) {
-        const LineNumber evicted = lines_.replace(slot, line, ++clock_);
-        if (evicted != kNoLine) retire(slot, evicted, evict);
-        lines_.use_of(slot) = Use{};
-    }
-    // The slot that will probably be replaced next in the set of `line`.
-    std::uint32_t next_slot(LineNumber line) const { return lines_.next_to_go(line); }
-
-    // Prefetches, on the host, what an eviction from `slot` reads.
-    [[gnu::always_inline]] void host_prefetch_eviction(std::uint32_t slot) const {
-        for (const Listed& listed : lists_[slot]) {
-            __builtin_prefetch(listed.first_exit, 1);
-            __builtin_prefetch(listed.fetches + listed.fetch, 1);
-        }
-    }
-
-    // Empties the cache, and calls evict(slot, line, use) for each line.
-    template <class Evict>
-    void flush(Evict evict) {
+    void flush(Function function) {
         for (std::uint32_t slot = 0; slot < size(); ++slot) {
-            const LineNumber line = lines_[slot];
-            if (line == kNoLine) continue;
-            retire(slot, line, [&](LineNumber evicted, const Use& use) { evict(slot, evicted, use); });
+            if (lines_[slot] == kNoLine) continue;
+            function(slot, static_cast<const Use&>(lines_.use_of(slot)));
+            lines_.use_of(slot) = Use{};
             lines_.clear(slot);
             if constexpr (kTraits.why) lines_.time_of(slot) = 0;
         }
@@ -200,84 +182,220 @@ public:
     }
 
 private:
-    using Mask = LineMask<kTraits>;
     struct NoLines {
         explicit NoLines(ReuseRules) {}
     };
 
-    [[gnu::noinline]] void renumber() requires(kTraits.why) {
-        absent_.renumber(lines_.times(), &clock_);
-        lines_.changed_times();
-    }
+    // Records are counted if the chunk before has at most one miss in so many words.
+    static constexpr std::size_t kFewMisses = 1500;
+    // While records are counted, each word of the trace takes this time, so that the fetches of a record follow each
+    // other.
+    static constexpr Time kTimePerWord = 4;
 
-    // The parts of a block that are needed. The block itself is mostly no longer in the host's cache.
-    struct Listed {
-        TracedExit* first_exit;
-        CachedFetch* fetches;
-        std::uint16_t exit_count;
-        std::uint16_t fetch;  // an index into `fetches`
+    // While records are counted: the time before a word.
+    Time time_at(const Word* at) const { return base_ + static_cast<Time>(at - begin_) * kTimePerWord; }
+    void set_time_at(const Word* at, Time time) { base_ = time - static_cast<Time>(at - begin_) * kTimePerWord; }
 
-        std::span<TracedExit> exits() const { return {first_exit, exit_count}; }
-    };
-    using List = std::vector<Listed>;
-
-    void list(Block& block, CachedFetch& fetch, std::uint32_t slot) {
-        lists_[slot].push_back(
-            {block.exits_, block.fetches_, block.exit_count, static_cast<std::uint16_t>(&fetch - block.fetches_)});
-        fetch.i1_slot = slot;
-    }
-
-    static void unlist(List& list) {
-        for (const Listed& listed : list) {
-            listed.fetches[listed.fetch].i1_slot = CachedFetch::kNoSlot;
-            for (TracedExit& exit : listed.exits()) {
-                exit.fast_path_context = nullptr;
-                exit.uncredited = -exit.taken;
+    // Calls function(line, bytes, instructions) for the fetches of a block up to `exit`, in order.
+    template <class Function>
+    [[gnu::always_inline]] static void for_each_line(const Exit& exit, Function function) {
+        if (exit.line == Exit::kOtherLines) {
+            for (const Fetch& fetch : exit.block->fetches().first(exit.fetches)) {
+                function(fetch.line, Mask::range(fetch.first_byte, fetch.size), fetch.count);
             }
+            return;
         }
-        list.clear();
+        function(exit.line, Mask::of(exit.bytes[0], 0, 64), exit.instructions_in_line[0]);
+        if (exit.bytes[1] == 0) return;
+        function(exit.second_line(), Mask::of(exit.bytes[1], 0, 64), exit.instructions_in_line[1]);
     }
 
-    template <class Evict>
-    void retire(std::uint32_t slot, LineNumber line, Evict evict) {
-        settle(lists_[slot]);
-        unlist(lists_[slot]);
-        evict(line, static_cast<const Use&>(lines_.use_of(slot)));
+    std::uint32_t find(LineNumber line) {
+        const std::uint32_t slot = is_small_ ? lines_.guess(line) : Lines::kAbsent;
+        return slot != Lines::kAbsent ? slot : lines_.find(line);
     }
 
-    // Gives the credit of all blocks on a list, also to the other lines that they were fetched from.
-    void settle(const List& list) {
-        for (const Listed& listed : list) {
-            for (TracedExit& exit : listed.exits()) {
-                const std::uint64_t times = exit.uncredited + exit.taken;
-                if (times == 0) continue;
-                exit.uncredited = -exit.taken;
-                for (const CachedFetch& fetch : std::span(listed.fetches, exit.fetches)) {
-                    credit(fetch.i1_slot, fetch.first_byte, fetch.size, times * fetch.count);
-                }
-            }
-        }
-    }
+    // `batch` begins with the records of the chunk; `words` are these.
+    void start(Batch batch, Chunk* chunk);
+    void finish(Batch words);
+    Time touch_each(const Exit& exit, const Word* at, Time now);
+    std::uint32_t find_or_load(const Exit& exit, const Word* at, const Fetch& fetch);
+    void load(const FetchPosition& at, std::uint32_t bytes, std::uint32_t slot);
+    std::uint32_t count_first(Exit& exit, const Word* at);
+    void start_epoch();
+    void settle();
 
-    // Credits the first `instructions` instructions of the block that runs.
-    void credit_until(std::size_t instructions) {
-        for (; credited_ < instructions; ++credited_) {
-            const Block& block = *block_exit_->block;
-            for_each_part(
-                block.instruction_address(credited_), block.instructions_[credited_].size,
-                [this](LineNumber line, unsigned offset, unsigned bytes) { credit(find(line), offset, bytes, 1); });
-        }
-    }
-
-    L1Cache<kTraits, Use, Time> lines_;
+    Lines lines_;
+    bool is_small_;
     Time clock_ = 0;
-    std::vector<List> lists_;  // by slot
     [[no_unique_address]] std::conditional_t<kTraits.why, AbsentLines, NoLines> absent_;
 
-    TracedExit* block_exit_ = nullptr;
-    std::size_t fetched_ = 0;   // how many of its instructions have been fetched
-    std::size_t credited_ = 0;  // how many of them have been credited before the others
-    bool single_fetches_ = false;
+    // Of the latest chunk.
+    Chunk* chunk_ = nullptr;
+    const Word* begin_ = nullptr;
+    Time start_ = 0;
+
+    // While records are counted.
+    bool counts_ = false;
+    Time base_ = 0;            // the time before the first word, if nothing had missed
+    std::uint32_t epoch_ = 0;  // the present one
+    std::vector<const Exit*> counted_;
+
+    // Blocks may be run by other engines, so epochs of all engines have different numbers. Records are no longer
+    // counted once these have run out. (That takes days.)
+    static constexpr std::uint32_t kLastEpoch = ~std::uint32_t{0} - kMostWords;
+    static inline std::atomic<std::uint32_t> latest_epoch{0};
 };
+
+template <CacheTraits kTraits>
+void InstructionCache<kTraits>::start(Batch batch, Chunk* chunk) {
+    chunk_ = chunk;
+    chunk->misses.clear();
+    if constexpr (kTraits.why) {
+        if (clock_ >= absent_.last_time()) {
+            absent_.renumber(lines_.times(), &clock_);
+            lines_.changed_times();
+        }
+    }
+    if constexpr (kTraits.line_use) chunk->at_start.start(lines_);
+    begin_ = batch.data();
+    start_ = clock_;
+    base_ = clock_;
+    counts_ = counts_ && latest_epoch.load(std::memory_order_relaxed) < kLastEpoch;
+    if (counts_) start_epoch();
+}
+
+template <CacheTraits kTraits>
+void InstructionCache<kTraits>::finish(Batch words) {
+    if (counts_) {
+        settle();
+        clock_ = time_at(begin_ + words.size());
+    }
+    chunk_->words = words;
+    counts_ = is_small_ && chunk_->misses.size() * kFewMisses <= words.size();
+    chunk_->misses.emplace_back().at.record = ~std::uint32_t{0};
+}
+
+// Simulates the fetches of a record, some of which may miss or cannot be touched at once. `now` is the time before
+// them; returns that behind them.
+template <CacheTraits kTraits>
+[[gnu::noinline]] typename InstructionCache<kTraits>::Time InstructionCache<kTraits>::touch_each(const Exit& exit,
+                                                                                                 const Word* at,
+                                                                                                 Time now) {
+    if (exit.block == nullptr) return now;
+    clock_ = now;
+    for (const Fetch& fetch : exit.block->fetches().first(exit.fetches)) {
+        const std::uint32_t slot = find_or_load(exit, at, fetch);
+        lines_.use_of(slot).touch(Mask::range(fetch.first_byte, fetch.size), fetch.count);
+    }
+    return clock_;
+}
+
+template <CacheTraits kTraits>
+std::uint32_t InstructionCache<kTraits>::find_or_load(const Exit& exit, const Word* at, const Fetch& fetch) {
+    std::uint32_t slot = find(fetch.line);
+    const bool is_here = slot != Lines::kAbsent;
+    if (!is_here) slot = lines_.slot_for(fetch.line);
+    if (!is_small_ && lines_.time_of(slot) <= start_) chunk_->at_start.save(slot, lines_.use_of(slot));
+    ++clock_;
+    if (is_here) {
+        lines_.time_of(slot) = clock_;
+        return slot;
+    }
+    const Block& block = *exit.block;
+    const Address address = (static_cast<Address>(fetch.line) << line_bits()) + fetch.first_byte;
+    const Address end = block.instruction_address(fetch.instruction) + block.instructions_[fetch.instruction].size;
+    load({static_cast<std::uint32_t>(at - begin_), fetch.instruction, address},
+         static_cast<std::uint32_t>(std::min<Address>(end - address, fetch.size)), slot);
+    return slot;
+}
+
+template <CacheTraits kTraits>
+void InstructionCache<kTraits>::load(const FetchPosition& at, std::uint32_t bytes, std::uint32_t slot) {
+    const LineNumber line = line_of(at.address);
+    Miss& miss = chunk_->misses.emplace_back();
+    miss.at = at;
+    miss.bytes = bytes;
+    miss.slot = slot;
+    miss.evicted = lines_.use_of(slot);
+    if constexpr (kTraits.why) {
+        miss.cause = absent_.load(line, std::span<const Time>(lines_.times())).cause(size());
+        if (lines_[slot] != kNoLine) absent_.evict(lines_[slot], lines_.time_of(slot));
+    }
+    lines_.use_of(slot) = Use{};
+    lines_.replace(slot, line, clock_);
+}
+
+// Counts the first record of an exit in an epoch. Returns the epoch behind it.
+template <CacheTraits kTraits>
+[[gnu::noinline]] std::uint32_t InstructionCache<kTraits>::count_first(Exit& exit, const Word* at) {
+    if (exit.block == nullptr) return epoch_;
+    bool may_count = exit.fetches <= record_words(at[0]) * kTimePerWord;
+    for_each_line(
+        exit, [&](LineNumber line, const Mask&, unsigned) { may_count = may_count && find(line) != Lines::kAbsent; });
+    if (may_count) {
+        static_cast<FetchNotes&>(exit) = {epoch_, 1, static_cast<std::uint16_t>(at - begin_)};
+        counted_.push_back(&exit);
+    } else {
+        settle();
+        const Word* const next = at + record_words(at[0]);
+        set_time_at(next, touch_each(exit, at, time_at(at)));
+        start_epoch();
+    }
+    return epoch_;
+}
+
+template <CacheTraits kTraits>
+void InstructionCache<kTraits>::start_epoch() {
+    epoch_ = latest_epoch.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// Gives the lines what was counted in this epoch.
+template <CacheTraits kTraits>
+void InstructionCache<kTraits>::settle() {
+    for (const Exit* const exit : counted_) {
+        Time now = time_at(begin_ + exit->latest);
+        for_each_line(*exit, [&](LineNumber line, const Mask& bytes, std::uint64_t instructions) {
+            const std::uint32_t slot = find(line);
+            lines_.time_of(slot) = std::max(lines_.time_of(slot), ++now);
+            lines_.use_of(slot).touch(bytes, instructions * exit->times);
+        });
+    }
+    counted_.clear();
+}
+
+template <CacheTraits kTraits>
+typename InstructionCache<kTraits>::Use InstructionCache<kTraits>::use_before(const Chunk& chunk,
+                                                                              const FetchPosition& position,
+                                                                              std::uint32_t slot, LineNumber line) {
+    // The line was loaded in this chunk, or was there when it began.
+    const Miss* load = nullptr;
+    for (const Miss& miss : chunk.misses) {
+        if (miss.at >= position) break;
+        if (miss.slot == slot) load = &miss;
+    }
+    const FetchPosition begin = load == nullptr ? FetchPosition{} : load->at;
+    Use use = load == nullptr ? chunk.at_start.of(slot, lines_) : Use{};
+    const Word* const end = chunk.words.data() + chunk.words.size();
+    for (const Word* at = chunk.words.data() + begin.record; at != end; at += record_words(*at)) {
+        const auto record = static_cast<std::uint32_t>(at - chunk.words.data());
+        if (record > position.record) break;
+        const Exit& exit = exit_of(*at);
+        if (exit.block == nullptr) continue;
+        if (exit.line != Exit::kOtherLines && exit.line != line && exit.second_line() != line) continue;
+        FetchPosition part{record, 0, 0};
+        for (const Instruction& instruction : exit.block->instructions().first(exit.instructions)) {
+            const Address address = exit.block->address + instruction.offset;
+            lines_.for_each_part(address, instruction.size, [&](LineNumber touched, unsigned offset, unsigned bytes) {
+                if (touched != line) return;
+                part.address = (static_cast<Address>(touched) << line_bits()) + offset;
+                if (part >= position || part < begin) return;
+                use.touch(Mask::range(offset, bytes), 1);
+            });
+            ++part.instruction;
+        }
+    }
+    return use;
+}
 
 }  // namespace bd

@@ -197,7 +197,7 @@ private:
     unsigned bits_;
 
     // The slots where lines may be: of the lines that share a hint, that of the one found or loaded last.
-    static constexpr std::size_t kHints = 2048;
+    static constexpr std::size_t kHints = 8192;
     std::array<std::uint16_t, kHints> hints_{};
 };
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace bd {
 
@@ -61,7 +62,7 @@ BlockCost* BlockCosts::make(Block& block, const Context& context) {
 }
 
 void BlockCosts::change_context(TracedExit& exit, BlockCost& cost) {
-    if (exit.cost != nullptr) exit.cost->exits[exit.index].taken += exit.take_taken();
+    if (exit.cost != nullptr) exit.cost->exits[exit.index].taken += std::exchange(exit.taken, 0);
     exit.cost = &cost;
     exit.fast_path_context = nullptr;
 }
@@ -69,7 +70,7 @@ void BlockCosts::change_context(TracedExit& exit, BlockCost& cost) {
 void BlockCosts::settle() {
     for (BlockCost* cost : all_) {
         for (TracedExit& exit : cost->block->exits()) {
-            if (exit.cost == cost) cost->exits[exit.index].taken += exit.take_taken();
+            if (exit.cost == cost) cost->exits[exit.index].taken += std::exchange(exit.taken, 0);
         }
     }
 }
@@ -89,7 +90,6 @@ BlockCosts::~BlockCosts() {
             exit.fast_path_context = nullptr;
             exit.cost = nullptr;
             exit.taken = 0;
-            exit.uncredited = 0;
         }
         ::operator delete(cost);
     }

@@ -69,7 +69,7 @@ public:
         return instruction(*site.from, site.from->block->exits()[site.exit].instructions - 1u);
     }
 
-    // Exits are counted where they are. ExitNotes::taken has what is to be added to ExitCost::cost, which is of the
+    // Exits are counted where they are. ExitNotes::taken has what is to be added to ExitNotes::cost, which is of the
     // context that the exit was taken in last; and while ExitNotes::fast_path_context is that context, nothing else
     // needs to be looked at to count it there. settle() does the adding for all exits, note_context() for one that will
     // now be counted for `cost`.

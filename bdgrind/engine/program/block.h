@@ -6,14 +6,13 @@
 //
 // A Block is one allocation: the header, followed by its exits, instructions, accesses and fetches (block_table.h). The
 // description of the code never changes, and a const Block is nothing else. The notes of the replay about a block are
-// beside what they belong to, in separate types: in the last members of CachedFetch, TracedExit and Block. Only one
-// engine at a time may write them.
+// beside what they belong to: in FetchNotes, ExitNotes and the last member of Block. Only one engine at a time may
+// write them.
 
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "engine/base/types.h"
 #include "engine/program/symbols.h"
@@ -86,11 +85,6 @@ struct Fetch {
     std::uint16_t count;        // how many instructions touch it
     std::uint16_t instruction;  // the index of the first of them
 };
-struct CachedFetch : Fetch {
-    static constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
-
-    std::uint32_t i1_slot = kNoSlot;  // see InstructionCache
-};
 
 inline constexpr std::uint32_t kNoContinuation = ~std::uint32_t{0};
 inline constexpr std::uint32_t kEntryContinuation = kNoContinuation - 1;
@@ -105,58 +99,67 @@ struct ExitTotals {
     std::uint32_t blocks = 0;
 };
 
-// The part of an exit that is needed now and then, or by D1.
-struct ExitDetails {
+// The part of an exit that the first-level caches need, which may be ahead on another thread, and what is asked now and
+// then.
+struct ExitFootprint {
+    // Not a line of any program: stands for lines of code that are neither one nor two, or have more than 64 bytes.
+    static constexpr LineNumber kOtherLines{~std::uint64_t{1}};
+
     const AccessGroup* first_group = nullptr;  // the block's
-    std::uint16_t groups = 0;                  // up to here
-    std::uint16_t accesses = 0;                // up to here
-    std::uint16_t words = 0;                   // addresses in the record, one for each group that is traced
-    std::uint16_t index = 0;
-    Block* block = nullptr;      // null in a marker, see trace.h
-    Address return_address = 0;  // the instruction behind the last one; only used by calls
+    Block* block = nullptr;                    // null in a marker, see trace.h
+    // If the code up to here lies in one or two I1 lines, one after the other: the first of them and the distance to
+    // the second; for each, the bytes fetched, a bit for each, and the number of instructions that touch it. A single
+    // line is the second, too, with nothing in it. All other code, and markers, have kOtherLines.
+    LineNumber line = kOtherLines;
+    std::uint64_t bytes[2] = {};
+    std::int32_t to_second_line = 0;
+    std::uint8_t instructions_in_line[2] = {};
+    std::uint16_t groups = 0;   // up to here
+    std::uint16_t fetches = 0;  // up to here
+    std::uint16_t words = 0;    // addresses in the record, one for each group that is traced
+    std::uint16_t index = 0;    // within the block
     JumpKind jump = JumpKind::kJump;
     Branch branch = Branch::kNone;
-    std::uint64_t unused[2] = {};
+
+    LineNumber second_line() const {
+        return LineNumber{static_cast<std::uint64_t>(line) + static_cast<std::uint64_t>(std::int64_t{to_second_line})};
+    }
+};
+
+// The notes of I1 about an exit, see InstructionCache.
+struct FetchNotes {
+    std::uint32_t epoch = 0;   // in which the following was counted; 0: none
+    std::uint16_t times = 0;   // how often the exit was taken
+    std::uint16_t latest = 0;  // the index, in the chunk, of the first word of the latest of these records
 };
 
 // One way out of a block. The first word of a trace record names it.
-struct Exit : ExitDetails, ExitTotals {
+struct Exit : ExitFootprint, FetchNotes, ExitTotals {
     // A jump from here stays within the function if it leads to a block that expects the continuation left here. That
     // is the block's section, with two exceptions: exits that are not plain jumps leave kNoContinuation, and blocks at
     // which a function begins expect kEntryContinuation.
     std::uint32_t continuation_left = kNoContinuation;
     std::uint32_t continuation_expected = kNoContinuation;
-    std::uint16_t fetches = 0;     // up to here
-    bool has_more_lines = false;   // whether fetches are from other lines than the first and the last one
-    bool may_skip_access = false;  // whether one of the accesses is guarded
     std::uint32_t begin = 0;       // the lower half of the block's address
+    std::uint16_t accesses = 0;    // up to here
+    bool may_skip_access = false;  // whether one of the accesses is guarded
+    Address return_address = 0;    // the instruction behind the last one; only used by calls
 
     Address branch_address() const;  // of the last instruction
 };
 
-// The notes of the replay about an exit, see BlockCosts and InstructionCache.
+// The notes of the replay about an exit, see BlockCosts.
 struct ExitNotes {
     const Context* fast_path_context = nullptr;
     std::uint64_t taken = 0;
-    std::uint64_t uncredited = 0;  // how often, minus `taken`
-    std::uint32_t first_slot = 0;
-    std::uint32_t last_slot = 0;
-
-    // Returns and resets `taken`.
-    std::uint64_t take_taken() {
-        uncredited += taken;
-        return std::exchange(taken, 0);
-    }
-};
-struct ExitCost {
     BlockCost* cost = nullptr;  // the costs that `taken` is counted for
 };
 
-// An exit with its notes. It has two lines of the host's cache: the first has what D1 needs, which may be ahead on
-// another thread; the second has what each record of the replay needs and changes.
-struct TracedExit : ExitCost, Exit, ExitNotes {};
+// An exit with its notes. It has two lines of the host's cache: the first has what the first-level caches need; the
+// second has what each record of the replay needs and changes.
+struct TracedExit : Exit, ExitNotes {};
 static_assert(sizeof(void*) == 4 || sizeof(TracedExit) == 128);
-static_assert(sizeof(void*) == 4 || sizeof(ExitCost) + sizeof(ExitDetails) == 64);
+static_assert(sizeof(void*) == 4 || sizeof(ExitFootprint) + sizeof(FetchNotes) == 64);
 
 // The kinds of sections of one object are numbered within this many.
 inline constexpr std::uint32_t kSectionsPerObject = 16;
@@ -181,8 +184,7 @@ struct Block {
     std::span<const Instruction> instructions() const { return {instructions_, instruction_count}; }
     std::span<const Access> accesses() const { return {accesses_, access_count}; }
     std::span<const AccessGroup> groups() const { return {groups_, group_count}; }
-    std::span<const CachedFetch> fetches() const { return {fetches_, fetch_count}; }
-    std::span<CachedFetch> fetches() { return {fetches_, fetch_count}; }
+    std::span<const Fetch> fetches() const { return {fetches_, fetch_count}; }
     // The sources of addresses, see dataflow.h. Empty if they were not recorded.
     std::span<const std::uint16_t> dataflow() const { return {dataflow_, dataflow_size_}; }
 
@@ -192,7 +194,7 @@ struct Block {
     const Instruction* instructions_;
     const Access* accesses_;
     const AccessGroup* groups_;
-    CachedFetch* fetches_;
+    const Fetch* fetches_;
     const std::uint16_t* dataflow_;
     std::uint32_t dataflow_size_;
 

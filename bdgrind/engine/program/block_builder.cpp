@@ -128,21 +128,41 @@ void BlockBuilder::cut_fetches(unsigned line_bits) {
                     fetches_.back().size = narrow(fetches_.back().size + (stop - at));
                     ++fetches_.back().count;
                 } else {
-                    fetches_.push_back({{.line = LineNumber{line},
-                                         .first_byte = first,
-                                         .size = narrow(stop - at),
-                                         .count = 1,
-                                         .instruction = narrow(next)}});
+                    fetches_.push_back({.line = LineNumber{line},
+                                        .first_byte = first,
+                                        .size = narrow(stop - at),
+                                        .count = 1,
+                                        .instruction = narrow(next)});
                     joins = true;
                 }
                 at = stop;
             }
         }
         exit.fetches = narrow(fetches_.size());
-        const LineNumber first = fetches_.front().line;
-        const LineNumber last = fetches_.back().line;
-        exit.has_more_lines = std::ranges::any_of(
-            fetches_, [&](const Fetch& fetch) { return fetch.line != first && fetch.line != last; });
+        if (line_bits <= 6) note_lines(exit);
+    }
+}
+
+// Notes the lines of the code up to an exit, if they are one or two of up to 64 bytes, one after the other.
+void BlockBuilder::note_lines(TracedExit& exit) const {
+    LineNumber lines[2] = {fetches_.front().line, fetches_.front().line};
+    std::uint64_t bytes[2] = {};
+    std::size_t instructions[2] = {};
+    std::size_t at = 0;
+    for (const Fetch& fetch : fetches_) {
+        if (fetch.line != lines[at] && ++at == 1) lines[1] = fetch.line;
+        if (at > 1) return;
+        bytes[at] |= AccessGroup::mask(fetch.size) << fetch.first_byte;
+        instructions[at] += fetch.count;
+    }
+    const auto distance = static_cast<std::int64_t>(lines[1]) - static_cast<std::int64_t>(lines[0]);
+    if (static_cast<std::int32_t>(distance) != distance) return;
+    if (std::max(instructions[0], instructions[1]) > 0xff) return;
+    exit.line = lines[0];
+    exit.to_second_line = static_cast<std::int32_t>(distance);
+    for (at = 0; at < 2; ++at) {
+        exit.bytes[at] = bytes[at];
+        exit.instructions_in_line[at] = static_cast<std::uint8_t>(instructions[at]);
     }
 }
 

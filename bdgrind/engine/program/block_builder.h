@@ -50,6 +50,7 @@ private:
 
     void push_access(std::uint32_t size, AccessKind kind, bool guarded, std::int64_t distance);
     void cut_fetches(unsigned line_bits);
+    void note_lines(TracedExit& exit) const;
     bool describes(const Block& block) const;
     std::uint64_t hash() const;
 
@@ -58,7 +59,7 @@ private:
     std::vector<Instruction> instructions_;
     std::vector<Access> accesses_;
     std::vector<AccessGroup> groups_;
-    std::vector<CachedFetch> fetches_;
+    std::vector<Fetch> fetches_;
     std::vector<std::uint16_t> dataflow_;
     std::uint32_t reads_ = 0;
     std::uint32_t writes_ = 0;

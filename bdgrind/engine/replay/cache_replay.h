@@ -26,22 +26,20 @@ namespace bd {
 template <CacheTraits kTraits, class Observer>
 class CacheReplay final : public Replay {
     using Caches = Hierarchy<kTraits, CacheReplay>;
-    using Instructions = typename Caches::Instructions;
-    using Time = typename Instructions::Time;
-    using DataMiss = typename Caches::Data::Miss;
+    using FetchMiss = typename Caches::FetchMiss;
+    using DataMiss = typename Caches::DataMiss;
 
 public:
     explicit CacheReplay(EngineState& state)
         : state_(state),
           caches_(state.config.caches, *this,
                   {.write_back = state.config.write_back, .prefetch = state.config.prefetch}, state.config.reuse_rules),
-          i1_(caches_.instructions()),
           observer_(state),
-          queue_(caches_.data()) {}
+          queue_(caches_.stage()) {}
 
     std::size_t run(Batch batch) override;
     void flush() override {
-        BD_CHECK(cursor_.has_taken_all());  // else D1 is ahead
+        BD_CHECK(cursor_.has_taken_all());  // else I1 and D1 are ahead
         caches_.flush();
         if constexpr (Observer::kLooksUpPages) observer_.forget_pages();
     }
@@ -159,15 +157,10 @@ private:
         }
     }
 
-    void start_record(TracedExit& exit, const Word* record);
-    void run_slow_path(TracedExit& exit, const Word* record);
-    void allow_fast_path(TracedExit& exit);
     void simulate_misses(TracedExit& exit, const Word* record);
-    void simulate_misses_before(std::size_t access);
-    void simulate_in_order(TracedExit& exit, const Word* record);
-    void simulate_data_before(std::size_t instruction);
-    void fetch_line_by_line(TracedExit& exit);
-    void fetch_one_by_one(TracedExit& exit);
+    void simulate_fetches();
+    void simulate_data_before(std::size_t access);
+    void host_prefetch_fetches();
     void host_prefetch_misses();
     void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
@@ -200,10 +193,9 @@ private:
 
     EngineState& state_;
     Caches caches_;
-    Instructions& i1_;
     [[no_unique_address]] Observer observer_;
-    ChunkQueue<typename Caches::Data> queue_;
-    ChunkCursor<typename Caches::Data> cursor_;
+    ChunkQueue<typename Caches::Stage> queue_;
+    ChunkCursor<typename Caches::Stage> cursor_;
     // Of the cursor's instruction.
     bool charge_target_is_known_ = false;
     ChargeTarget charge_target_;
@@ -214,25 +206,23 @@ private:
 
 template <CacheTraits kTraits, class Observer>
 struct CacheReplay<kTraits, Observer>::BlockHandler {
-    [[gnu::always_inline]] void start() {
-        now = replay->i1_.time();
-        missing = replay->cursor_.next_missing_record();
+    [[gnu::always_inline]] void start() { missing = replay->cursor_.next_missing_record(); }
+    [[gnu::always_inline]] void stop() {}
+    [[gnu::always_inline]] bool takes_fast_path(const TracedExit&, const Word* record) const {
+        return record != missing;
     }
-    [[gnu::always_inline]] void stop() { replay->i1_.set_time(now); }
-    [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const Word* record) const {
-        return record != missing && !exit.has_more_lines;
-    }
-    [[gnu::always_inline]] void run_fast(const TracedExit& exit) { replay->i1_.hit_two_lines(exit, &now); }
+    [[gnu::always_inline]] void run_fast(const TracedExit&) {}
     [[gnu::always_inline]] void run(TracedExit& exit, const Word* record) {
-        replay->i1_.hit(exit, &now);
         if (record != missing) return;
         replay->simulate_misses(exit, record);
         missing = replay->cursor_.next_missing_record();
     }
-    void run_slow(TracedExit& exit, const Word* record) { replay->run_slow_path(exit, record); }
+    [[gnu::always_inline]] void run_slow(TracedExit& exit, const Word* record) {
+        ReplayCursor::allow_fast_path(exit, *replay->state_.current);
+        run(exit, record);
+    }
 
     CacheReplay* replay;
-    Time now;
     const Word* missing;  // the record that has the next miss
 };
 
@@ -249,7 +239,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
             if constexpr (Observer::kLooksUpPages) observer_.start_chunk(chunk.words);
         }
         BD_CHECK(cursor_.rest().data() == rest.data());
-        BlockHandler handler{this, 0, nullptr};
+        BlockHandler handler{this, nullptr};
         handler.start();
         const Batch records = cursor_.rest().first(std::min(cursor_.rest().size(), rest.size()));
         const std::size_t words = follow(state_, observer_, records, handler);
@@ -269,32 +259,45 @@ void CacheReplay<kTraits, Observer>::start_times(const Chunk& chunk) {
         const TickRanks* const ranks = chunk.touches.renumbering.get();
         if (ranks != nullptr) state_.renumber_times([ranks](TouchTime time) { return ranks->renumbered(time); });
     }
-    i1_.bound_times();
 }
 
-// Off the fast path. Its fetches get their credit when the block has run.
-template <CacheTraits kTraits, class Observer>
-void CacheReplay<kTraits, Observer>::start_record(TracedExit& exit, const Word* record) {
-    cursor_.start_record(exit, record);
-    i1_.start_block(exit);
-}
-
-// Instructions and data meet in the LL only. So as long as all fetches hit I1, the misses in D1 may go after them.
+// Instructions and data meet behind I1 and D1 only: their misses are simulated in program order.
 template <CacheTraits kTraits, class Observer>
 [[gnu::noinline]] void CacheReplay<kTraits, Observer>::simulate_misses(TracedExit& exit, const Word* record) {
-    start_record(exit, record);
-    simulate_misses_before(exit.accesses);
-    i1_.finish_block();
+    cursor_.start_record(exit, record);
+    if (cursor_.fetch_miss() != nullptr) simulate_fetches();
+    simulate_data_before(exit.accesses);
 }
 
-// Of the cursor's record: those of its first so many accesses that have not been simulated yet.
+// Of the cursor's record: the misses in I1, each with all misses in D1 that come before it.
 template <CacheTraits kTraits, class Observer>
-void CacheReplay<kTraits, Observer>::simulate_misses_before(std::size_t access) {
+void CacheReplay<kTraits, Observer>::simulate_fetches() {
+    const FetchMiss* miss = cursor_.fetch_miss();
+    do {
+        const std::uint32_t instruction = miss->at.instruction;
+        const std::size_t accesses = cursor_.accesses_before(instruction);
+        simulate_data_before(accesses);
+        go_to(instruction);
+        caches_.set_data_position(cursor_.before_access(accesses));
+        // An instruction may miss two lines: that is one miss.
+        Outcome outcome = Outcome::kHit;
+        do {
+            host_prefetch_fetches();
+            outcome = std::max(outcome, caches_.load_fetched(cursor_.take_fetch_miss()));
+            miss = cursor_.fetch_miss();
+        } while (miss != nullptr && miss->at.instruction == instruction);
+        charge(outcome, Event::kI1mr, Event::kILmr);
+    } while (miss != nullptr);
+}
+
+// Of the cursor's record: the misses in D1 of its first so many accesses that have not been simulated yet.
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
     while (const auto* const miss = cursor_.miss_before(access)) {
         const std::uint16_t index = miss->at.access;
         const Access& missing = cursor_.exit().block->accesses_[index];
         go_to(missing.instruction);
-        i1_.set_fetched(missing.instruction + std::size_t{1});
+        caches_.set_fetch_position(cursor_.before_fetch(missing.instruction + std::size_t{1}));
         if (miss->slot == miss->kNoAccess) {
             state_.on_unaddressed_access(*cursor_.exit().cost, missing);
             cursor_.take_miss();
@@ -347,7 +350,7 @@ template <CacheTraits kTraits, class Observer>
     Why& why = *state_.why;
     const bool misses_ll = outcome >= Outcome::kLLMiss;
     const ChargeTarget target = charge_target();
-    const LineNumber line = caches_.data().line_of(miss.at.address);
+    const LineNumber line = caches_.stage().data().line_of(miss.at.address);
     why.history.load(miss.slot, evicted, target.costs);
     if (target.node == kNoNode) return;
     if (miss.distance == Reuse::kFirstTouch) {
@@ -361,7 +364,7 @@ template <CacheTraits kTraits, class Observer>
                     .loaded_by = past.loaded_by,
                     .evicted_by = past.evicted_by,
                     .scope = index_of(carrier(miss.last_touch)),
-                    .cause = static_cast<std::uint32_t>(miss.cause(caches_.data().size()))},
+                    .cause = static_cast<std::uint32_t>(miss.cause(caches_.stage().data().size()))},
                    miss.distance, misses_ll, why.history.one_in());
     why.history.count();
 }
@@ -395,82 +398,26 @@ template <class Mask>
     }
 }
 
-// The block that has run to `exit`, which it prepares for the fast path if it can.
+// What a later miss of I1 will need, step by step: its line in the next level, and the costs that it is charged to.
 template <CacheTraits kTraits, class Observer>
-[[gnu::noinline]] void CacheReplay<kTraits, Observer>::run_slow_path(TracedExit& exit, const Word* record) {
-    if (!i1_.list_present(exit)) {
-        simulate_in_order(exit, record);
-        return;
+[[gnu::always_inline]] inline void CacheReplay<kTraits, Observer>::host_prefetch_fetches() {
+    const auto* const far = cursor_.fetch_miss_ahead(kHostPrefetchAhead);
+    if (far == nullptr) return;
+    const auto* const near = far - kHostPrefetchAhead / 2;
+    const auto* const next = far - kHostPrefetchAhead * 3 / 4;
+    caches_.host_prefetch_set(*far);
+    caches_.host_prefetch_line(*near);
+    __builtin_prefetch(cursor_.exit_at(far->at.record).cost);
+    if (const BlockCost* const cost = cursor_.exit_at(near->at.record).cost) {
+        __builtin_prefetch(&cost->instructions[near->at.instruction]);
     }
-    allow_fast_path(exit);
-    Time now = i1_.time();
-    i1_.hit(exit, &now);
-    i1_.set_time(now);
-    simulate_misses(exit, record);
-}
-
-template <CacheTraits kTraits, class Observer>
-void CacheReplay<kTraits, Observer>::allow_fast_path(TracedExit& exit) {
-    i1_.note_slots(exit);
-    ReplayCursor::allow_fast_path(exit, *state_.current);
-}
-
-// Where a line is absent from I1: in program order, as far as that matters.
-template <CacheTraits kTraits, class Observer>
-[[gnu::noinline]] void CacheReplay<kTraits, Observer>::simulate_in_order(TracedExit& exit, const Word* record) {
-    start_record(exit, record);
-    if (caches_.keeps_fetched(exit.fetches)) {
-        fetch_line_by_line(exit);
-    } else {
-        fetch_one_by_one(exit);
+    if constexpr (kTraits.line_use && !kFollowsPaths) {
+        state_.ledger.host_prefetch(caches_.replaced_by(*near), Event::kAcCost1);
     }
-}
-
-// Comes to `instruction`, with all that was accessed before it.
-template <CacheTraits kTraits, class Observer>
-void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t instruction) {
-    const std::size_t accesses = cursor_.accesses_before(instruction);
-    simulate_misses_before(accesses);
-    go_to(instruction);
-    i1_.set_fetched(instruction);
-    caches_.set_position(cursor_.position_before(accesses));
-}
-
-template <CacheTraits kTraits, class Observer>
-void CacheReplay<kTraits, Observer>::fetch_line_by_line(TracedExit& exit) {
-    simulate_data_before(0);
-    // An instruction may miss two lines: that is one miss.
-    Outcome outcome = Outcome::kHit;
-    for (CachedFetch& fetch : exit.block->fetches().first(exit.fetches)) {
-        std::uint32_t slot = fetch.i1_slot;
-        if (slot == CachedFetch::kNoSlot) {
-            slot = i1_.find(fetch.line);
-            if (slot == Instructions::kAbsent) {
-                if (fetch.instruction != cursor_.instruction()) {
-                    charge(std::exchange(outcome, Outcome::kHit), Event::kI1mr, Event::kILmr);
-                    simulate_data_before(fetch.instruction);
-                }
-                outcome = std::max(outcome, caches_.load_fetched(fetch.line, &slot));
-            }
-        }
-        i1_.hit_listing(fetch, slot);
+    if (const BlockCost* const cost = cursor_.exit_at(next->at.record).cost) {
+        const CostId id = cost->instructions[next->at.instruction];
+        if (id != kNoCost) __builtin_prefetch(&state_.costs[id][column(Event::kI1mr)], 1);
     }
-    charge(outcome, Event::kI1mr, Event::kILmr);
-    allow_fast_path(exit);
-    simulate_misses_before(exit.accesses);
-    i1_.finish_block();
-}
-
-template <CacheTraits kTraits, class Observer>
-void CacheReplay<kTraits, Observer>::fetch_one_by_one(TracedExit& exit) {
-    i1_.set_single_fetches(true);
-    for (std::size_t i = 0; i < exit.instructions; ++i) {
-        simulate_data_before(i);
-        const Outcome outcome = caches_.fetch(exit.block->instruction_address(i), exit.block->instructions_[i].size);
-        charge(outcome, Event::kI1mr, Event::kILmr);
-    }
-    simulate_misses_before(exit.accesses);
-    i1_.set_single_fetches(false);
 }
 
 // The caches simulated are larger than the host's, and waiting for their tags was half of all time in loops over large

@@ -111,7 +111,6 @@ public:
         return exit.fast_path_context == kChargedToCaller && execution_->collecting && execution_->charged_site;
     }
     [[gnu::always_inline]] void charge_caller(EngineState& state, TracedExit& exit) {
-        ++exit.uncredited;
         add_to_caller(state, exit);
         add_totals(exit);
     }
@@ -204,7 +203,6 @@ private:
     Execution& execution = *state.current;
     ++state.blocks_run;
     state.blocks.note_context(exit, state.blocks.get(*exit.block, *execution.context));
-    if (!ReplayCursor::counts(execution)) ++exit.uncredited;
     if (!execution.collecting) return;
     if (execution.charged_site) {
         ReplayCursor::add_to_caller(state, exit);

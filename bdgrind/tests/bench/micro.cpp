@@ -132,10 +132,10 @@ void cache_access(benchmark::State& state, const CacheGeometries& caches, std::s
     constexpr CacheTraits kTraits{.common_lines = true, .line_use = true, .write_back_and_prefetch = false};
     using Caches = Hierarchy<kTraits, NullSink>;
     Caches hierarchy(caches, sink);
-    Caches::Data::Chunk chunk;
+    Caches::Chunk chunk;
     for (auto _ : state) {
         for (Batch rest = trace; !rest.empty();) {
-            hierarchy.data().run(rest, &chunk);
+            hierarchy.stage().run(rest, &chunk);
             hierarchy.set_chunk(chunk);
             for (const auto& miss : std::span(chunk.misses).first(chunk.misses.size() - 1)) {
                 benchmark::DoNotOptimize(hierarchy.load_data(miss));

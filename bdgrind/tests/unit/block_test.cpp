@@ -265,6 +265,35 @@ TEST(Block, FetchesFollowTheLineSize) {
     expect_fetches(block, {fetch(0x100, 4, 12, 2, 0), fetch(0x101, 0, 13, 1, 1)});
 }
 
+TEST(Block, AnExitKnowsItsLinesIfTheyAreOneOrTwo) {
+    Program program(6);
+    const Function& f = program.function("f");
+    const Block& one = program.code(f, 0x1008).op(4).op(3).ends();
+    EXPECT_EQ(one.exits()[0].line, LineNumber{0x40});
+    EXPECT_EQ(one.exits()[0].second_line(), LineNumber{0x40});
+    EXPECT_EQ(one.exits()[0].bytes[0], 0x7f00u);
+    EXPECT_EQ(one.exits()[0].bytes[1], 0u);
+    EXPECT_EQ(one.exits()[0].instructions_in_line[0], 2);
+    const Block& two = program.code(f, 0x103d).op(2).may_exit().op(4).op(1).ends();
+    EXPECT_EQ(two.exits()[0].second_line(), LineNumber{0x40});
+    const Exit& end = two.exits()[1];
+    EXPECT_EQ(end.line, LineNumber{0x40});
+    EXPECT_EQ(end.second_line(), LineNumber{0x41});
+    EXPECT_EQ(end.bytes[0], std::uint64_t{7} << 61);
+    EXPECT_EQ(end.bytes[1], 0xfu);
+    EXPECT_EQ(end.instructions_in_line[0], 2);
+    EXPECT_EQ(end.instructions_in_line[1], 2);
+    EXPECT_EQ(program.code(f, 0x1000).op(65).op(64).ends().exits()[0].line, Exit::kOtherLines);
+    Code long_way = program.code(f, 0x1100);
+    for (int i = 0; i < 64; ++i) long_way.op(1);
+    EXPECT_EQ(long_way.ends().exits()[0].instructions_in_line[0], 64);
+}
+
+TEST(Block, LargeLinesAreNotNotedAtExits) {
+    Program program(7);
+    EXPECT_EQ(program.code(program.function("f"), 0x1008).op(4).ends().exits()[0].line, Exit::kOtherLines);
+}
+
 // Whatever the cuts: up to every exit, the fetches touch each line in the same order, as often and with the
 // same bytes as the instructions one by one.
 TEST(Block, FetchesCoverExactlyTheInstructionsOfEachExit) {
@@ -303,6 +332,20 @@ TEST(Block, FetchesCoverExactlyTheInstructionsOfEachExit) {
                     ++fetched.times_by_byte[(line << line_bits) + fetch.first_byte + i];
             }
             ASSERT_EQ(fetched, expected) << "seed " << seed << " exit " << exit.index;
+
+            ASSERT_EQ(exit.line != Exit::kOtherLines, expected.times_by_line.size() <= 2 && line_bits <= 6);
+            if (exit.line == Exit::kOtherLines) continue;
+            std::map<Address, int> times_by_line{{static_cast<Address>(exit.line), exit.instructions_in_line[0]}};
+            times_by_line[static_cast<Address>(exit.second_line())] += exit.instructions_in_line[1];
+            ASSERT_EQ(times_by_line, expected.times_by_line) << "seed " << seed << " exit " << exit.index;
+            std::size_t bytes = 0;
+            for (const auto& [byte, times] : expected.times_by_byte) {
+                const bool is_second = byte >> line_bits != static_cast<Address>(exit.line);
+                ASSERT_TRUE(exit.bytes[is_second ? 1 : 0] >> (byte & ((1u << line_bits) - 1)) & 1);
+                ++bytes;
+            }
+            ASSERT_EQ(bytes, static_cast<std::size_t>(__builtin_popcountll(exit.bytes[0]) +
+                                                      __builtin_popcountll(exit.bytes[1])));
         }
     }
 }
@@ -389,24 +432,23 @@ TEST_F(BlockTableTest, IdsAreDense) {
     for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_EQ(blocks[i]->id, i);
 }
 
-// D1 may be ahead on another processor.
-TEST_F(BlockTableTest, WhatTheReplayCountsAndWhatD1ReadsAreInDifferentLinesOfTheHost) {
+// I1 and D1 may be ahead on another processor.
+TEST_F(BlockTableTest, WhatTheReplayCountsAndWhatRunsAheadAreInDifferentLinesOfTheHost) {
     if (sizeof(void*) == 4) GTEST_SKIP() << "no package helps: exits are smaller with 32 bits";
     constexpr std::uintptr_t kLine = 64;
     const auto line_of = [](const auto& member) { return reinterpret_cast<std::uintptr_t>(&member) / kLine; };
     Block& block = program_.code(f_, 0x7000).op().reads(8).may_exit().op().ends();
     for (const TracedExit& exit : block.exits()) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&exit) % kLine, 0u);
-        EXPECT_EQ(line_of(exit.instructions), line_of(exit.taken));
-        EXPECT_EQ(line_of(exit.blocks), line_of(exit.taken));
-        EXPECT_EQ(line_of(exit.continuation_expected), line_of(exit.taken));
-        EXPECT_EQ(line_of(exit.may_skip_access), line_of(exit.taken));
-        EXPECT_EQ(line_of(exit.last_slot), line_of(exit.taken));
-        EXPECT_EQ(line_of(exit.first_group), line_of(exit.groups));
-        EXPECT_EQ(line_of(exit.block), line_of(exit.groups));
-        for (const auto line : {line_of(exit.fast_path_context), line_of(exit.taken), line_of(exit.uncredited)}) {
-            EXPECT_NE(line, line_of(exit.groups));
+        for (const auto line : {line_of(exit.instructions), line_of(exit.blocks), line_of(exit.continuation_expected),
+                                line_of(exit.may_skip_access), line_of(exit.fast_path_context), line_of(exit.cost)}) {
+            EXPECT_EQ(line, line_of(exit.taken));
         }
+        for (const auto line : {line_of(exit.first_group), line_of(exit.block), line_of(exit.bytes[1]),
+                                line_of(exit.instructions_in_line[1]), line_of(exit.epoch), line_of(exit.latest)}) {
+            EXPECT_EQ(line, line_of(exit.groups));
+        }
+        EXPECT_NE(line_of(exit.taken), line_of(exit.groups));
     }
 }
 

@@ -67,34 +67,60 @@ auto true_misses(const Chunk& chunk) {
     return std::span(chunk.misses).first(chunk.misses.size() - 1);
 }
 
-// Makes data accesses as the replay does: D1 runs ahead, here by one record of a single access, then what it misses is
-// loaded. That record is where the hierarchy is until the next access.
+// Makes accesses as the replay does: the first-level caches run ahead, here by one record of a single access, then what
+// they miss is loaded. That record is where the hierarchy is until the next access.
 template <class Hierarchy>
-class DataAccesses {
+class Accesses {
 public:
-    Outcome make(Hierarchy& hierarchy, AccessKind kind, Address address, std::uint32_t size) {
-        trace_ = Trace().run(block(kind, size), 0, {address});
-        hierarchy.data().run(trace_.all(), &chunk_);
-        hierarchy.set_chunk(chunk_);
-        EXPECT_EQ(chunk_.words.size(), trace_.all().size());
-        Outcome outcome = kHit;
-        for (const auto& miss : true_misses(chunk_)) outcome = std::max(outcome, hierarchy.load_data(miss));
-        hierarchy.set_position({.record = 0, .access = 1, .address = 0});
-        return outcome;
+    // `hierarchy` must live as long.
+    explicit Accesses(Hierarchy& hierarchy)
+        : hierarchy_(hierarchy), program_(hierarchy.stage().instructions().line_bits()) {}
+
+    // Of data, by code that is not fetched.
+    Outcome data(AccessKind kind, Address address, std::uint32_t size) {
+        trace_ = Trace().run(accessing(kind, size), 0, {address});
+        auto& stage = hierarchy_.stage();
+        stage.instructions().run({}, &chunk_.fetched, [](auto) { return Batch{}; });
+        stage.data().run(trace_.all(), &chunk_);
+        return load();
+    }
+
+    // Of an instruction.
+    Outcome fetch(Address address, std::uint32_t size) {
+        trace_ = Trace().run(fetched(address, size), 0, {});
+        hierarchy_.stage().run(trace_.all(), &chunk_);
+        return load();
     }
 
 private:
-    Block& block(AccessKind kind, std::uint32_t size) {
-        Block*& block = blocks_[{kind, size}];
+    Outcome load() {
+        EXPECT_EQ(chunk_.words.size(), trace_.all().size());
+        hierarchy_.set_chunk(chunk_);
+        hierarchy_.set_data_position({});
+        hierarchy_.set_fetch_position({});
+        Outcome outcome = kHit;
+        for (const auto& miss : true_misses(chunk_.fetched)) outcome = std::max(outcome, hierarchy_.load_fetched(miss));
+        for (const auto& miss : true_misses(chunk_)) outcome = std::max(outcome, hierarchy_.load_data(miss));
+        hierarchy_.set_data_position({.record = 0, .access = 1, .address = 0});
+        hierarchy_.set_fetch_position({.record = 0, .instruction = 1, .address = 0});
+        return outcome;
+    }
+
+    Block& accessing(AccessKind kind, std::uint32_t size) {
+        Block*& block = accessing_[{kind, size}];
         if (block == nullptr) block = &program_.code(function_, 0x1000).op().access(size, kind, false).ends();
         return *block;
     }
+    Block& fetched(Address address, std::uint32_t size) {
+        return program_.code(function_, address).op(size).ends();
+    }
 
+    Hierarchy& hierarchy_;
     Program program_;
     const Function& function_ = program_.function("f");
-    std::map<std::pair<AccessKind, std::uint32_t>, Block*> blocks_;
+    std::map<std::pair<AccessKind, std::uint32_t>, Block*> accessing_;
     Trace trace_;
-    typename Hierarchy::Data::Chunk chunk_;
+    typename Hierarchy::Chunk chunk_;
 };
 
 }  // namespace test

@@ -16,8 +16,8 @@
 namespace bd {
 namespace {
 
+using test::Accesses;
 using test::cache;
-using test::DataAccesses;
 using test::kL1Miss;
 using test::kHit;
 using test::kLLMiss;
@@ -79,11 +79,11 @@ struct Caches {
 
     Outcome data(std::uint32_t target, Address address, std::uint32_t size) {
         sink.target = target;
-        return accesses.make(hierarchy, AccessKind::kRead, address, size);
+        return accesses.data(AccessKind::kRead, address, size);
     }
     Outcome fetch(std::uint32_t target, Address address, std::uint32_t size) {
         sink.target = target;
-        return hierarchy.fetch(address, size);
+        return accesses.fetch(address, size);
     }
     List flush() {
         sink.take();
@@ -95,7 +95,7 @@ struct Caches {
 
     FakeSink sink;
     Hierarchy<kTraits, FakeSink> hierarchy;
-    DataAccesses<decltype(hierarchy)> accesses;
+    Accesses<decltype(hierarchy)> accesses{hierarchy};
 };
 
 // What holds for both ways of compiling it. All lines have 64 bytes, and the LL has three sets.
@@ -307,39 +307,6 @@ TYPED_TEST(HierarchyTest, FarAddressesDoNotAlias) {
     EXPECT_EQ(caches.data(3, 0xffff'0000'1000, 1), kLLMiss);
 }
 
-// Line by line, as the replay does where one is absent: loading gives no credit yet.
-TEST(Hierarchy, AnAbsentLineCanBeLoadedForFetchesToCome) {
-    Caches<test::kCommonUse> caches{cache(1, 2, 64), cache(2, 1, 64), cache(3, 2, 64)};
-    EXPECT_TRUE(caches.hierarchy.keeps_fetched(2));
-    EXPECT_FALSE(caches.hierarchy.keeps_fetched(3));
-    caches.sink.target = 7;
-    auto& i1 = caches.hierarchy.instructions();
-    std::uint32_t slot = i1.kAbsent;
-    EXPECT_EQ(caches.hierarchy.load_fetched(LineNumber{0x40}, &slot), kLLMiss);
-    EXPECT_EQ(slot, i1.find(LineNumber{0x40}));
-    i1.credit(slot, 4, 8, 2);
-    EXPECT_EQ(caches.flush(), by_level(List{{'1', 7, 2, 8, 64}, {'L', 7, 2, 8, 64}}));
-}
-
-// Where the two lines of an instruction may drive each other out, it takes the long way.
-TEST(Hierarchy, OneSetOfLlDoesNotKeepWhatIsFetched) {
-    Caches<test::kCommonUse> caches{cache(1, 4, 64), cache(2, 1, 64), cache(1, 8, 64)};
-    EXPECT_FALSE(caches.hierarchy.keeps_fetched(1));
-    Caches<test::kAnyUse> any{cache(1, 4, 64), cache(2, 1, 64), cache(4, 8, 64)};
-    EXPECT_FALSE(any.hierarchy.keeps_fetched(1));
-}
-
-// A prefetch may evict any line of LL.
-TEST(Hierarchy, PrefetchesDoNotKeepWhatIsFetched) {
-    for (const bool prefetch : {false, true}) {
-        const CacheGeometry geometry = cache(4, 4, 64);
-        FakeSink sink;
-        Hierarchy<test::kCommonAll, FakeSink> hierarchy({geometry, geometry, geometry}, sink,
-                                                        {.write_back = true, .prefetch = prefetch});
-        EXPECT_EQ(hierarchy.keeps_fetched(1), !prefetch);
-    }
-}
-
 TEST(Hierarchy, WithoutUseTheSinkIsNotAsked) {
     Caches<test::kCommonNoUse> common{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)};
     Caches<test::kAnyNoUse> any{cache(1, 1, 64), cache(2, 1, 64), cache(3, 2, 64)};
@@ -456,17 +423,17 @@ TEST(Hierarchy, TheFastPathEvictsTheSameLinesInTheSameOrder) {
         FakeSink plain_sink;
         // Never takes the fast path: it asks each access whether it writes.
         Hierarchy<test::kAnyAll, FakeSink> plain({i1, d1, ll}, plain_sink, {.write_back = true});
-        DataAccesses<decltype(plain)> plain_accesses;
+        Accesses<decltype(plain)> plain_accesses(plain);
         for (std::uint32_t step = 1; step < 400; ++step) {
             const Address address = random() % 2048;
             const std::uint32_t size = up_to(random() % 10 == 0 ? 300 : 8);
             plain_sink.target = step;
             if (random() % 3 == 0) {
-                const Outcome outcome = plain.fetch(address, size);
+                const Outcome outcome = plain_accesses.fetch(address, size);
                 ASSERT_EQ(common.fetch(step, address, size), outcome) << "seed " << seed << " step " << step;
                 ASSERT_EQ(any.fetch(step, address, size), outcome) << "seed " << seed << " step " << step;
             } else {
-                const Outcome outcome = plain_accesses.make(plain, AccessKind::kRead, address, size);
+                const Outcome outcome = plain_accesses.data(AccessKind::kRead, address, size);
                 ASSERT_EQ(common.data(step, address, size), outcome) << "seed " << seed << " step " << step;
                 ASSERT_EQ(any.data(step, address, size), outcome) << "seed " << seed << " step " << step;
             }
@@ -538,15 +505,6 @@ TYPED_TEST(ThreeLevelsTest, LinesWhoseChargesAreDroppedStayInAllLevels) {
     this->caches_.hierarchy.drop_charges();
     EXPECT_EQ(this->caches_.data(2, 0x0004, 4), kHit);
     EXPECT_EQ(this->caches_.flush(), (List{{'1', 0, 2, 8, 64}, {'2', 0, 2, 8, 64}, {'L', 0, 2, 8, 64}}));
-}
-
-// L2 has one set: a line that an instruction lies in could evict the other one.
-TEST(Hierarchy, OneSetOfL2DoesNotKeepWhatIsFetched) {
-    const CacheGeometry large = cache(4, 4, 64);
-    for (const std::uint32_t sets : {1u, 2u}) {
-        Caches<test::with_l2(test::kCommonUse)> caches({large, large, large, cache(sets, 8, 64)});
-        EXPECT_EQ(caches.hierarchy.keeps_fetched(2), sets == 2);
-    }
 }
 
 }  // namespace

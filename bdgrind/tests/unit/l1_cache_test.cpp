@@ -46,19 +46,19 @@ TYPED_TEST(L1CacheTest, AGuessIsRightOrNone) {
     EXPECT_EQ(lines.guess(0x1000, AccessGroup::of(65)), lines.kAbsent);
     EXPECT_EQ(lines.guess(0x1000, AccessGroup::of(0xffff'ffff)), lines.kAbsent);
     EXPECT_EQ(lines.guess(0x1080, alone), lines.kAbsent);    // another line
-    EXPECT_EQ(lines.guess(0x21000, alone), lines.kAbsent);   // one that shares its hint, 2048 lines further
+    EXPECT_EQ(lines.guess(0x81000, alone), lines.kAbsent);   // one that shares its hint, 8192 lines further
 }
 
 // It knows one line of those that share a hint, but finding the other puts that right.
 TYPED_TEST(L1CacheTest, AGuessKnowsTheLineFoundLast) {
     TypeParam lines(cache(1, 2, 64));
     this->use(lines, line(1), 1);
-    this->use(lines, line(1 + 2048), 2);
+    this->use(lines, line(1 + 8192), 2);
     const AccessGroup alone = AccessGroup::of(8);
     EXPECT_EQ(lines.guess(0x40, alone), lines.kAbsent);
     const std::uint32_t slot = lines.find(line(1));
     EXPECT_EQ(lines.guess(0x40, alone), slot);
-    EXPECT_EQ(lines.guess(0x20040, alone), lines.kAbsent);
+    EXPECT_EQ(lines.guess(0x80040, alone), lines.kAbsent);
     lines.clear(slot);
     EXPECT_EQ(lines.guess(0x40, alone), lines.kAbsent);
 }
@@ -69,10 +69,10 @@ TYPED_TEST(L1CacheTest, LineZeroIsNotGuessed) {
     const AccessGroup alone = AccessGroup::of(8);
     this->use(lines, line(0), 1);  // in the slot that hints are for first
     EXPECT_EQ(lines.guess(0, alone), lines.kAbsent);
-    this->use(lines, line(2048), 2);
+    this->use(lines, line(8192), 2);
     this->use(lines, line(3), 3);
-    EXPECT_NE(lines.guess(0x20000, alone), lines.kAbsent);
-    this->use(lines, line(0), 4);  // in the slot of 2048, for which there was a hint
+    EXPECT_NE(lines.guess(0x80000, alone), lines.kAbsent);
+    this->use(lines, line(0), 4);  // in the slot of 8192, for which there was a hint
     EXPECT_NE(lines.find(line(0)), lines.kAbsent);
     EXPECT_EQ(lines.guess(0, alone), lines.kAbsent);
 }

@@ -17,8 +17,8 @@
 namespace bd {
 namespace {
 
+using test::Accesses;
 using test::cache;
-using test::DataAccesses;
 using test::kLLDirtyMiss;
 using test::kL1Miss;
 using test::kHit;
@@ -54,19 +54,19 @@ struct WritingCaches {
         : bits(caches.d1.line_bits()), hierarchy(caches, sink, config) {}
 
     Outcome data(Address address, std::uint32_t size) {
-        return accesses.make(hierarchy, AccessKind::kRead, address, size);
+        return accesses.data(AccessKind::kRead, address, size);
     }
     Outcome write(Address address, std::uint32_t size) {
-        return accesses.make(hierarchy, AccessKind::kWrite, address, size);
+        return accesses.data(AccessKind::kWrite, address, size);
     }
     Outcome read(Address line) { return data(line << bits, 8); }
     Outcome write(Address line) { return write(line << bits, 8); }
-    Outcome fetch(Address line) { return hierarchy.fetch(line << bits, 8); }
+    Outcome fetch(Address line) { return accesses.fetch(line << bits, 8); }
 
     Sink sink;
     unsigned bits;
     Hierarchy<kTraits, Sink> hierarchy;
-    DataAccesses<decltype(hierarchy)> accesses;
+    Accesses<decltype(hierarchy)> accesses{hierarchy};
 };
 
 // I1 has one line, D1 two sets of one way, the LL three sets of two ways: line n is in set n % 2 and n % 3.
