@@ -84,8 +84,10 @@ class _Columns:
         first = zip(*(row[:_FIRST_EVENTS] for row in self._costs))
         for column, values in zip(self._full.values(), (*self._own, *first)):
             column.extend(values)
+        nothing = (0,) * len(self._sparse)
         others = [
-            (place, rest) for place, row in enumerate(self._costs, self._done) if any(rest := row[_FIRST_EVENTS:])
+            (place, rest) for place, row in enumerate(self._costs, self._done)
+            if (rest := row[_FIRST_EVENTS:]) != nothing
         ]
         if others:
             places, rows = zip(*others)
