@@ -22,7 +22,6 @@ public:
     static constexpr bool kFollowsLoops = false;
     static constexpr bool kFollowsScopes = false;
     static constexpr bool kFollowsPaths = false;
-    static constexpr bool kLooksUpPages = false;
 
     explicit BranchObserver(EngineState& state)
         : state_(state), predicts_(state.config.branch_sim), counts_jumps_(state.config.collect_jumps) {}
@@ -40,7 +39,7 @@ public:
     }
 
     // The block has been entered, and left by `exit`.
-    void after(const TracedExit& exit, const Word*) {
+    void after(const TracedExit& exit) {
         if (counts_jumps_ && latest_.exit != nullptr && is_jump(*latest_.exit, *exit.block)) on_jump(*exit.block);
         if (predicts_) on_conditional_branches(exit);
     }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -17,12 +18,12 @@
 #include "engine/replay/chunk_cursor.h"
 #include "engine/replay/engine_state.h"
 #include "engine/replay/follow.h"
+#include "engine/replay/page_costs.h"
 #include "engine/replay/replay.h"
 
 namespace bd {
 
-// `Observer`: BranchObserver or NoObserver, alone or in a ScopeObserver, a PathObserver, or both; or any of these in a
-// PageObserver.
+// `Observer`: BranchObserver or NoObserver, alone or in a ScopeObserver, a PathObserver, or both.
 template <CacheTraits kTraits, class Observer>
 class CacheReplay final : public Replay {
     using Caches = Hierarchy<kTraits, CacheReplay>;
@@ -35,13 +36,15 @@ public:
           caches_(state.config.caches, *this,
                   {.write_back = state.config.write_back, .prefetch = state.config.prefetch}, state.config.reuse_rules),
           observer_(state),
-          queue_(caches_.stage()) {}
+          queue_(caches_.stage()) {
+        if (state.config.tlbs.any()) pages_.emplace(state);
+    }
 
     std::size_t run(Batch batch) override;
     void flush() override {
         BD_CHECK(cursor_.has_taken_all());  // else I1 and D1 are ahead
         caches_.flush();
-        if constexpr (Observer::kLooksUpPages) observer_.forget_pages();
+        if (pages_.has_value()) pages_->flush();
     }
     void drop_charges() override { caches_.drop_charges(); }
     void announce(Batch batch) override { queue_.announce(batch); }
@@ -157,6 +160,10 @@ private:
         }
     }
 
+    // The record that has the next miss of I1, D1 or a TLB.
+    const Word* next_missing_record() const {
+        return cursor_.next_missing_record(pages_.has_value() ? pages_->next_missing_record() : ~std::uint32_t{0});
+    }
     void simulate_misses(TracedExit& exit, const Word* record);
     void simulate_fetches();
     void simulate_data_before(std::size_t access);
@@ -196,6 +203,7 @@ private:
     [[no_unique_address]] Observer observer_;
     ChunkQueue<typename Caches::Stage> queue_;
     ChunkCursor<typename Caches::Stage> cursor_;
+    std::optional<PageCosts> pages_;  // if TLBs are simulated
     // Of the cursor's instruction.
     bool charge_target_is_known_ = false;
     ChargeTarget charge_target_;
@@ -206,7 +214,7 @@ private:
 
 template <CacheTraits kTraits, class Observer>
 struct CacheReplay<kTraits, Observer>::BlockHandler {
-    [[gnu::always_inline]] void start() { missing = replay->cursor_.next_missing_record(); }
+    [[gnu::always_inline]] void start() { missing = replay->next_missing_record(); }
     [[gnu::always_inline]] void stop() {}
     [[gnu::always_inline]] bool takes_fast_path(const TracedExit&, const Word* record) const {
         return record != missing;
@@ -215,7 +223,7 @@ struct CacheReplay<kTraits, Observer>::BlockHandler {
     [[gnu::always_inline]] void run(TracedExit& exit, const Word* record) {
         if (record != missing) return;
         replay->simulate_misses(exit, record);
-        missing = replay->cursor_.next_missing_record();
+        missing = replay->next_missing_record();
     }
     [[gnu::always_inline]] void run_slow(TracedExit& exit, const Word* record) {
         ReplayCursor::allow_fast_path(exit, *replay->state_.current);
@@ -236,7 +244,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
             caches_.set_chunk(chunk);
             cursor_.start_chunk(chunk);
             if constexpr (kTraits.why) start_times(chunk);
-            if constexpr (Observer::kLooksUpPages) observer_.start_chunk(chunk.words);
+            if (pages_.has_value()) pages_->start_chunk(chunk.words);
         }
         BD_CHECK(cursor_.rest().data() == rest.data());
         BlockHandler handler{this, nullptr};
@@ -267,6 +275,7 @@ template <CacheTraits kTraits, class Observer>
     cursor_.start_record(exit, record);
     if (cursor_.fetch_miss() != nullptr) simulate_fetches();
     simulate_data_before(exit.accesses);
+    if (pages_.has_value()) pages_->charge_misses(exit, record);
 }
 
 // Of the cursor's record: the misses in I1, each with all misses in D1 that come before it.

@@ -50,9 +50,10 @@ public:
     Batch rest() const { return rest_; }
     void skip(std::size_t words) { rest_ = rest_.subspan(words); }
 
-    // The record that has the next miss; behind all others if there is none.
-    [[gnu::always_inline]] const Word* next_missing_record() const {
-        return begin_ + std::min(miss_->at.record, fetch_miss_->at.record);
+    // The record that has the next miss, or that at `other`, an index, if that is before it; behind all others if there
+    // is none.
+    [[gnu::always_inline]] const Word* next_missing_record(std::uint32_t other) const {
+        return begin_ + std::min({miss_->at.record, fetch_miss_->at.record, other});
     }
 
     // --- The record of a block that runs to `exit`, and its accesses

@@ -20,7 +20,7 @@ namespace bd {
 //   bool wants_state()                        whether the execution has to be up to date when they are called
 //   void before(block, cost, exit)            a block is about to run. `exit`: how the latest block ended, and `cost`:
 //                                             where that is counted; both null if there is none
-//   void after(exit, record)                  the block has run, up to this exit
+//   void after(exit)                          the block has run, up to this exit
 //   bool allows_fast_path()                   whether blocks on the fast path are passed only to
 //   bool takes_fast_path(exit, next, record)  a block goes on from `exit` and ends by `next`; false: it has to be
 //                                             passed to the others
@@ -32,18 +32,11 @@ namespace bd {
 //   void before_change(record)                a call may be made or left, or there is a marker
 //   void go_on(exit, next, record)            the latest call goes on after `exit`, which may be null
 //   void after_change(next, record)           the same after a change, if it is still that call
-//
-// Observers that look up pages are told where the trace is cut into chunks:
-//
-//   bool kLooksUpPages                        whether it does
-//   void start_chunk(words)                   these records are next
-//   void forget_pages()                       the caches have been emptied
 struct NoObserver {
     static constexpr bool kObserves = false;
     static constexpr bool kFollowsLoops = false;
     static constexpr bool kFollowsScopes = false;
     static constexpr bool kFollowsPaths = false;
-    static constexpr bool kLooksUpPages = false;
     explicit NoObserver(EngineState&) {}
     static constexpr bool allows_fast_path() { return true; }
 };
@@ -273,7 +266,7 @@ template <class Observer, class Handler>
             }
             if constexpr (Observer::kObserves) {
                 if (observer.wants_state()) cursor.stop(state);
-                observer.after(exit, at);
+                observer.after(exit);
             }
             at += record_words(at[0]);
         }

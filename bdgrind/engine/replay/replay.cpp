@@ -5,7 +5,6 @@
 
 #include "engine/replay/branch_observer.h"
 #include "engine/replay/cache_replay.h"
-#include "engine/replay/page_observer.h"
 #include "engine/replay/path_observer.h"
 #include "engine/replay/plain_replay.h"
 #include "engine/replay/scope_observer.h"
@@ -70,36 +69,10 @@ std::unique_ptr<Replay> make_with_paths(EngineState& state, CacheTraits traits, 
     return std::make_unique<CacheReplay<kEverything, Paths>>(state);
 }
 
-// TLBs are simulated by one that is quick, one that is quick with an L2, and others that can do everything.
-template <class Observer, class ScopeFollower>
-std::unique_ptr<Replay> make_with_pages(EngineState& state, CacheTraits traits) {
-    using Pages = PageObserver<Observer>;
-    using PagesAndScopes = PageObserver<ScopeFollower>;
-    if (traits.why && state.config.reuses) {
-        if (traits == kWhy) return std::make_unique<CacheReplay<kWhy, PagesAndScopes>>(state);
-        if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kWhyEverything), PagesAndScopes>>(state);
-        return std::make_unique<CacheReplay<kWhyEverything, PagesAndScopes>>(state);
-    }
-    if (traits.why) {
-        if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kWhyEverything), Pages>>(state);
-        return std::make_unique<CacheReplay<kWhyEverything, Pages>>(state);
-    }
-    if (traits == kDefault) return std::make_unique<CacheReplay<kDefault, Pages>>(state);
-    if (traits == with_l2(kDefault)) return std::make_unique<CacheReplay<with_l2(kDefault), Pages>>(state);
-    if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kEverything), Pages>>(state);
-    return std::make_unique<CacheReplay<kEverything, Pages>>(state);
-}
-
 }  // namespace
 
 std::unique_ptr<Replay> Replay::make(EngineState& state) {
     const bool observes = BranchObserver::is_wanted(state.config);
-    if (state.config.cache_sim && state.config.tlbs.any()) {
-        const CacheTraits traits = wanted(state.config);
-        using Scopes = WithScopes<BranchObserver>;
-        if (!state.config.flow_paths) return make_with_pages<BranchObserver, Scopes>(state, traits);
-        return make_with_pages<PathObserver<BranchObserver>, PathObserver<Scopes>>(state, traits);
-    }
     if (state.config.flow_paths) return make_with_paths(state, wanted(state.config), observes);
     if (!state.config.cache_sim) {
         if (observes) return std::make_unique<PlainReplay<BranchObserver>>(state);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Looks up the pages of a chunk of the trace before it is replayed, beside what another observer does, and charges what
-// misses a TLB when the replay has come there: to the instruction, the calls that are open, the data and the path.
+// Looks up the pages of a chunk of the trace before it is replayed, and charges what misses a TLB when the replay has
+// come there: to the instruction, the calls that are open, the data and the path.
 
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "engine/base/check.h"
@@ -14,47 +15,38 @@
 
 namespace bd {
 
-template <class Observer>
-class PageObserver : public Observer {
+class PageCosts {
 public:
-    static constexpr bool kObserves = true;
-    static constexpr bool kLooksUpPages = true;
+    explicit PageCosts(EngineState& state) : state_(state), lookups_(state.config.tlbs) {}
 
-    explicit PageObserver(EngineState& state) : Observer(state), state_(state), lookups_(state.config.tlbs) {}
-
+    // The chunk must stay as it is until its end.
     void start_chunk(Batch words) {
         BD_CHECK(next_ == last_);
         const std::vector<PageMiss>& misses = lookups_.run(words);
-        begin_ = words.data();
         next_ = misses.data();
         last_ = next_ + misses.size();
-        find_missing();
+        begin_ = words.data();
     }
-    void forget_pages() { lookups_.clear(); }
+    // The TLBs are emptied.
+    void flush() { lookups_.clear(); }
 
-    [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const TracedExit& next, const Word* record) {
-        return record != missing_ && Observer::takes_fast_path(exit, next, record);
-    }
-    void after(const TracedExit& exit, const Word* record) {
-        Observer::after(exit, record);
-        if (record == missing_) charge_misses(exit, record);
-    }
+    // The index of the first word of the record that has the next miss; that of a word behind all records if there is
+    // none.
+    std::uint32_t next_missing_record() const { return next_ == last_ ? kBehindAll : next_->record; }
 
-private:
-    static_assert(column(Event::kDT1mw) == column(Event::kIT1mr) + 2 &&
-                  column(Event::kIT2mr) == column(Event::kIT1mr) + 3 &&
-                  column(Event::kIH1mr) == column(Event::kIT1mr) + 6 &&
-                  column(Event::kDH2mw) == column(Event::kIT1mr) + 11);
-
-    void find_missing() { missing_ = next_ == last_ ? nullptr : begin_ + next_->record; }
-
-    // Of the block that has run.
+    // Charges the misses of the block that has run to `exit`, if this record has any.
     [[gnu::noinline]] void charge_misses(const TracedExit& exit, const Word* record) {
         for (; next_ != last_ && begin_ + next_->record == record; ++next_) {
             if (state_.current->collecting) charge(exit, record, *next_);
         }
-        find_missing();
     }
+
+private:
+    static constexpr std::uint32_t kBehindAll = ~std::uint32_t{0};
+    static_assert(column(Event::kDT1mw) == column(Event::kIT1mr) + 2 &&
+                  column(Event::kIT2mr) == column(Event::kIT1mr) + 3 &&
+                  column(Event::kIH1mr) == column(Event::kIT1mr) + 6 &&
+                  column(Event::kDH2mw) == column(Event::kIT1mr) + 11);
 
     void charge(const TracedExit& exit, const Word* record, const PageMiss& miss) {
         Execution& execution = *state_.current;
@@ -75,7 +67,7 @@ private:
             }
         };
         state_.ledger.charge(target, add);
-        if constexpr (Observer::kFollowsPaths) state_.charge_flow(execution, charged, add);
+        if (state_.flow != nullptr) state_.charge_flow(execution, charged, add);
     }
 
     CostId code_cell(CostId charged, const Execution& execution, const ObjectFile& own) {
@@ -92,7 +84,6 @@ private:
     const Word* begin_ = nullptr;  // of the chunk
     const PageMiss* next_ = nullptr;
     const PageMiss* last_ = nullptr;
-    const Word* missing_ = nullptr;  // the record that has the next miss; null: there is none in this chunk
 };
 
 }  // namespace bd
