@@ -99,6 +99,25 @@ public:
     // Whether the records of the next chunk will be counted, as the latest had few misses.
     bool counts() const { return counts_; }
 
+    // Whether more chunks may be run before use_before() is asked about one.
+    bool may_be_far_ahead() const { return is_small_; }
+
+    // The use of `line`, which was in `slot` then, until `position` in that chunk.
+    Use use_before(const Chunk& chunk, const FetchPosition& position, std::uint32_t slot, LineNumber line);
+
+    // Empties the cache, and calls function(slot, use) for each line. To be called at the end of a chunk.
+    template <class Function>
+    void flush(Function function) {
+        for (std::uint32_t slot = 0; slot < size(); ++slot) {
+            if (lines_[slot] == kNoLine) continue;
+            function(slot, static_cast<const Use&>(lines_.use_of(slot)));
+            lines_.use_of(slot) = Use{};
+            lines_.clear(slot);
+            if constexpr (kTraits.why) lines_.time_of(slot) = 0;
+        }
+        if constexpr (kTraits.why) absent_.clear();
+    }
+
 private:
     // Touches the lines of each record. Keeps the time in a register.
     class Touching {
@@ -161,27 +180,6 @@ private:
         std::uint32_t epoch_;
     };
 
-public:
-    // Whether more chunks may be run before use_before() is asked about one.
-    bool may_be_far_ahead() const { return is_small_; }
-
-    // The use of `line`, which was in `slot` then, until `position` in that chunk.
-    Use use_before(const Chunk& chunk, const FetchPosition& position, std::uint32_t slot, LineNumber line);
-
-    // Empties the cache, and calls function(slot, use) for each line. To be called at the end of a chunk.
-    template <class Function>
-    void flush(Function function) {
-        for (std::uint32_t slot = 0; slot < size(); ++slot) {
-            if (lines_[slot] == kNoLine) continue;
-            function(slot, static_cast<const Use&>(lines_.use_of(slot)));
-            lines_.use_of(slot) = Use{};
-            lines_.clear(slot);
-            if constexpr (kTraits.why) lines_.time_of(slot) = 0;
-        }
-        if constexpr (kTraits.why) absent_.clear();
-    }
-
-private:
     struct NoLines {
         explicit NoLines(ReuseRules) {}
     };
