@@ -5,7 +5,7 @@
 //
 // Where many fetches miss, each record touches its lines. Where few do, records are only counted, by exit, and the
 // lines get what was counted before the next miss, and at the end of the chunk. That is an *epoch*: I1 holds the same
-// lines all the time, so a block whose lines were present once needs no other look. (bzip2: 20 % less replay.)
+// lines all the time, so a block whose lines were present once needs no other look. (bzip2: 16 % less replay.)
 //
 // As with D1, the use of a line at the replay's position is reconstructed where it is needed, see use_before().
 

@@ -61,8 +61,6 @@ public:
     unsigned line_bits() const { return kTraits.common_lines ? 6 : bits_; }
     unsigned line_bytes() const { return 1u << line_bits(); }
     std::uint32_t size() const { return lines_.size(); }
-    std::uint32_t ways() const { return lines_.ways(); }
-    std::size_t set_of(LineNumber line) const { return lines_.set_of(line); }
 
     // The line in a slot; kNoLine if it is empty.
     LineNumber operator[](std::uint32_t index) const { return lines_[index]; }
@@ -148,8 +146,6 @@ public:
         hint(line, index);
         return evicted;
     }
-    // The slot that will be replaced next in the set of `line`, unless it is used before.
-    std::uint32_t next_to_go(LineNumber line) const { return next_[lines_.set_of(line)].index; }
 
     // Empties a slot.
     void clear(std::uint32_t index) { lines_.clear(index); }

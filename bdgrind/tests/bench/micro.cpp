@@ -117,8 +117,8 @@ struct NullSink {
     void drop_charges(ChargeTarget*) {}
 };
 
-// Accesses spread evenly over so many bytes, each in a record of its own. D1 takes them by the chunk; what it misses is
-// loaded then, one after the other.
+// Accesses spread evenly over so many bytes, each in a record of its own. I1 and D1 take them by the chunk; what D1
+// misses is loaded then, one after the other.
 void cache_access(benchmark::State& state, const CacheGeometries& caches, std::size_t bytes) {
     Code code;
     const TracedExit& exit = code.block(0x1000, true, JumpKind::kJump, 8).exits()[0];

@@ -104,7 +104,7 @@ TYPED_TEST(L1CacheTest, TheLeastRecentlyUsedLineGoes) {
     EXPECT_EQ(this->use(lines, line(2), 2), kNoLine);  // 2 1
     EXPECT_EQ(this->use(lines, line(1), 3), kNoLine);  // 1 2
     EXPECT_EQ(this->use(lines, line(3), 4), kNoLine);  // 3 1 2
-    EXPECT_EQ(lines.next_to_go(line(9)), lines.find(line(2)));
+    EXPECT_EQ(lines.slot_for(line(9)), lines.find(line(2)));
     EXPECT_EQ(this->use(lines, line(2), 5), kNoLine);  // 2 3 1
     EXPECT_EQ(this->use(lines, line(4), 6), line(1));  // 4 2 3
     EXPECT_EQ(this->use(lines, line(5), 7), line(3));  // 5 4 2
