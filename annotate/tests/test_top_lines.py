@@ -72,7 +72,7 @@ def test_lines_without_a_name_are_ranked_with_those_that_have_one(tmp_path):
     assert [row.split("  ")[-1] for row in rows] == ["program+0x500", "named"]
 
 
-def test_the_c_library_is_listed_where_nobody_else_is_charged(tmp_path):
+def test_the_c_library_is_listed_where_no_other_code_is_charged(tmp_path):
     """As the dynamic linker's work before the program begins is: last, and no place for a hint."""
     linker, own = use(9000, 16, 2), use(1000, 16, 2)
     body = "ob=/lib64/ld-linux-x86-64.so.2\nfl=rtld.c\nfn=_dl_start\n1 1\n" + call("relocate", linker)

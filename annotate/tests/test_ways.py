@@ -79,7 +79,7 @@ def test_callers_by_what_was_lost_in_their_calls(tmp_path):
     ]
 
 
-def test_nobody_calls_main(tmp_path):
+def test_main_has_no_callers(tmp_path):
     assert ways(tmp_path, "main") == []
 
 

@@ -226,7 +226,7 @@ bool Objects::fits(const Execution& execution, const OpenAllocation& call, Addre
 bool Objects::is_memory(const Execution& execution, Address begin, std::uint64_t bytes) const {
     const Address end = begin + bytes;
     const auto is_on = [&](const CallStack& stack) { return begin >= stack.stack_pointer && end <= stack.base; };
-    return regions_.end_of_known(begin) >= end || is_on(execution) ||
+    return ranges_.end_of_known(begin) >= end || is_on(execution) ||
            std::ranges::any_of(execution.others, [&](const auto& other) { return is_on(*other); });
 }
 

@@ -154,13 +154,13 @@ GroupId Objects::find_place(const Execution& execution, ObjectKind kind, std::si
 
 void Objects::map(const Execution* execution, Address begin, Address end, const std::vector<MappedObject>* list) {
     if (begin >= end) return;
-    if (!regions_.remove(begin, end)) blocks_.forget(begin, end);
+    if (!ranges_.remove(begin, end)) blocks_.forget(begin, end);
     if (list != nullptr) {
-        std::vector<Region> regions;
+        std::vector<GroupRange> ranges;
         for (const MappedObject& object : *list) {
-            regions.push_back({object.begin, object.end, Region::kNotAsked, &object});
+            ranges.push_back({object.begin, object.end, GroupRange::kNotAsked, &object});
         }
-        regions_.add(regions);
+        ranges_.add(ranges);
         return;
     }
     GroupId group = groups_.at(ObjectKind::kMapping, nullptr, {}, 0);
@@ -172,13 +172,13 @@ void Objects::map(const Execution* execution, Address begin, Address end, const 
                                    });
         group = !is_allocators ? place(*execution, ObjectKind::kMapping) : groups_.unused();
     }
-    const Region region{begin, end, group};
-    regions_.add({&region, 1});
+    const GroupRange range{begin, end, group};
+    ranges_.add({&range, 1});
 }
 
 // What lines that are still in D1 have shown is noted for those blocks, until something else is there.
 void Objects::unmap(Address begin, Address end) {
-    regions_.remove(begin, end);
+    ranges_.remove(begin, end);
     blocks_.free_range(begin, end);
 }
 
@@ -201,21 +201,21 @@ GroupId Objects::look_at(Address address, Address stack_pointer, const Execution
 // Of a byte that is neither in a frame of what runs nor in a heap block.
 inline GroupId Objects::find_outside_blocks(Address address, Address stack_pointer, const Execution& current,
                                             const std::vector<Executions>& threads) {
-    Region* const region = regions_.find(address);
-    const bool is_named = region != nullptr && region->mapped != nullptr;
+    GroupRange* const range = ranges_.find(address);
+    const bool is_named = range != nullptr && range->mapped != nullptr;
     if (!is_named) {
-        const bool may_be_below = address < stack_pointer && (region == nullptr ? stack_pointer - address < kMostBelow
-                                                                                : region->has(stack_pointer));
+        const bool may_be_below = address < stack_pointer && (range == nullptr ? stack_pointer - address < kMostBelow
+                                                                                : range->has(stack_pointer));
         if (may_be_below) return groups_.stack(frame_at(current, address));
         if (const Function* const owner = frame_elsewhere(address, threads)) return groups_.stack(*owner);
-        if (region == nullptr) return kUnknownGroup;
+        if (range == nullptr) return kUnknownGroup;
     }
-    return group_of(*region);
+    return group_of(*range);
 }
 
-GroupId Objects::group_of(Region& region) {
-    if (region.group == Region::kNotAsked) region.group = groups_.of(*region.mapped);
-    return region.group;
+GroupId Objects::group_of(GroupRange& range) {
+    if (range.group == GroupRange::kNotAsked) range.group = groups_.of(*range.mapped);
+    return range.group;
 }
 
 // Of the calls that began above the address, the innermost.
@@ -266,10 +266,10 @@ void Objects::evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std:
 }
 
 void Objects::evict_variables(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used) {
-    regions_.for_each_part(begin, begin + bytes, [&](Region& region, Address from, Address to) {
-        if (region.mapped == nullptr || !is_variable(region.mapped->kind)) return;
-        const MappedObject& variable = *region.mapped;
-        patterns_.add(loaded_by, group_of(region), variable.size, from - variable.base,
+    ranges_.for_each_part(begin, begin + bytes, [&](GroupRange& range, Address from, Address to) {
+        if (range.mapped == nullptr || !is_variable(range.mapped->kind)) return;
+        const MappedObject& variable = *range.mapped;
+        patterns_.add(loaded_by, group_of(range), variable.size, from - variable.base,
                       static_cast<unsigned>(to - from), bits_of(used, from - begin, to - begin));
     });
 }

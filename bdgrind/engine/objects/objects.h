@@ -13,12 +13,12 @@
 
 #include "engine/calls/execution.h"
 #include "engine/costs/arcs.h"
+#include "engine/objects/group_ranges.h"
 #include "engine/objects/heap_blocks.h"
 #include "engine/objects/named_allocators.h"
 #include "engine/objects/object_costs.h"
 #include "engine/objects/object_groups.h"
 #include "engine/objects/open_allocations.h"
-#include "engine/objects/regions.h"
 #include "engine/objects/use_patterns.h"
 
 namespace bd {
@@ -160,7 +160,7 @@ private:
     }
     GroupId place_behind_wrappers(const Execution& execution, ObjectKind kind, std::size_t call);
     GroupId find_place(const Execution& execution, ObjectKind kind, std::size_t call);
-    GroupId group_of(Region& region);
+    GroupId group_of(GroupRange& range);
     GroupId find_outside_blocks(Address address, Address stack_pointer, const Execution& current,
                                 const std::vector<Executions>& threads);
     static const Function& frame_at(const CallStack& stack, Address address);
@@ -172,7 +172,7 @@ private:
     const bool notes_ends_;
     ObjectGroups groups_;
     HeapBlocks blocks_;
-    Regions regions_;
+    GroupRanges ranges_;
     NamedAllocators named_;
     GroupId of_pools_ = kUnknownGroup;  // of blocks that pools allocate; kUnknownGroup: not made yet
     ObjectCosts costs_;

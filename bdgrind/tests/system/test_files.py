@@ -212,7 +212,7 @@ def test_a_fifo_gets_all_parts(tmp_path: Path) -> None:
     assert names(tmp_path) == {"fifo"} and (tmp_path / "fifo").is_fifo()
 
 
-def test_a_fifo_that_nobody_reads_any_more(tmp_path: Path) -> None:
+def test_a_fifo_that_is_no_longer_read(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     thread = threading.Thread(target=lambda: fifo.open().close(), daemon=True)
@@ -399,7 +399,7 @@ def test_there_is_no_command_where_none_is_wanted_or_works(
     assert ("Caches:" in done.stderr) == ("-q" not in options)
 
 
-def test_a_recorded_trace_follows_nobody(tmp_path: Path) -> None:
+def test_a_recorded_trace_is_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "trace").write_text(OLD)
     (tmp_path / "kept").hardlink_to(tmp_path / "trace")
     script = "rm trace; ln -s kept trace; i=0; while [ $i -lt 9999 ]; do i=$((i + 1)); done"

@@ -319,7 +319,7 @@ def test_control_dumps_zeroes_and_switches(start: Start) -> None:
     assert [part.own("touch") for part in (first, second, last)] == [7, 0, 11]
 
 
-def test_control_stops_when_nobody_reads(start: Start) -> None:
+def test_control_stops_when_its_output_is_not_read(start: Start) -> None:
     running = start()
     command = f"{sys.executable} {BD_CONTROL} {running.prefix} -b -e | head -1"
     done = subprocess.run(

@@ -360,7 +360,7 @@ TEST_F(BackdatingTreeTest, ClearingForgetsWhatIsPending) {
     EXPECT_EQ(tree_.root_costs()[1], 70u);
 }
 
-TEST_F(BackdatingTreeTest, ReleasingAReferenceThatNobodyHoldsFailsACheck) {
+TEST_F(BackdatingTreeTest, ReleasingAReferenceThatIsNotHeldFailsACheck) {
     const NodeId root = tree_.make_root();
     tree_.release(root);
     EXPECT_DEATH(tree_.release(root), "references");

@@ -79,7 +79,7 @@ TEST_F(ChunkQueueTest, WhatIsAnnouncedIsMadeInAdvanceAndInOrder) {
 }
 
 // Its lock may be held by who waits for memory, which the thread that announces has to get.
-TEST_F(ChunkQueueTest, AnnouncingWaitsForNobody) {
+TEST_F(ChunkQueueTest, AnnouncingDoesNotWait) {
     struct SlowData : FakeData {
         void run(Batch batch, Chunk* chunk) {
             running = true;
@@ -120,7 +120,7 @@ TEST_F(ChunkQueueTest, TheReplayIsSuppliedWhileItHasAnotherChunk) {
     EXPECT_FALSE(queue_.is_supplied());
 }
 
-TEST_F(ChunkQueueTest, WhileAChunkIsMadeNobodyElseMakesOne) {
+TEST_F(ChunkQueueTest, WhileAChunkIsMadeNoOtherThreadMakesOne) {
     data_.meanwhile = [this] { EXPECT_FALSE(queue_.advance()); };
     queue_.announce(words_);
     EXPECT_TRUE(queue_.advance());

@@ -114,7 +114,7 @@ TEST_F(DataflowTest, StandsBesideTheBlockAndIsReadBack) {
     EXPECT_TRUE(put.value.empty());
 }
 
-TEST_F(DataflowTest, WhereNobodyAsksThereIsNone) {
+TEST_F(DataflowTest, WhereNoneIsAskedForThereIsNone) {
     EXPECT_TRUE(program.code(program.function("f"), 0x2000).op().reads(8).ends().dataflow().empty());
 }
 

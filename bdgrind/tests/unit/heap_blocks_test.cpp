@@ -25,7 +25,7 @@ TEST_F(HeapBlocksTest, ABlockHasItsBytesAndNoOthers) {
     EXPECT_EQ(at(kHeap + 40), "");
 }
 
-TEST_F(HeapBlocksTest, WhatIsFreeIsNobodysUntilItIsGivenAwayAgain) {
+TEST_F(HeapBlocksTest, WhatIsFreeBelongsToNoGroupUntilItIsAllocatedAgain) {
     add(kHeap, 100, "a");
     blocks_.free(kHeap);
     EXPECT_EQ(at(kHeap), "");

@@ -203,7 +203,7 @@ TEST_F(NamedAllocatorsTest, WhatIsWrappedKnowsItsSize) {
 }
 
 // No call says when an arena begins anew.
-TEST_F(NamedAllocatorsTest, PartsThatNobodyFreesGiveWayToOthers) {
+TEST_F(NamedAllocatorsTest, PartsThatAreNotFreedGiveWayToOthers) {
     allocate(call_first_, 0x10000, 0x1000);
     pool(0x10000, 0x100);
     pool(0x10100, 0x100);

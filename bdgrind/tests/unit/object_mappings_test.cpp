@@ -87,7 +87,7 @@ TEST_F(ObjectsTest, MappingsBelongToThePlaceThatAskedForThem) {
         (Loads{{"heap 20", 1}, {"mapping", 2}, {"mapping 10", 1}, {"mapping 20", 1}, {"unknown", 5}, {"unused", 1}}));
 }
 
-TEST_F(ObjectsTest, WhatNobodyAskedForIsNoThreads) {
+TEST_F(ObjectsTest, WhatWasNotAskedForIsNoThreads) {
     EngineConfig config = engine_.config();
     config.separate_threads = true;
     Engine engine(config);

@@ -240,7 +240,7 @@ TEST_F(ObjectsTest, ALargeBlockIsNoElementOfWhatWasThere) {
 }
 
 // A thread's first function has no caller.
-TEST_F(ObjectsTest, WhatNobodyCalledAllocatesNothing) {
+TEST_F(ObjectsTest, WhatWasNotCalledAllocatesNothing) {
     trace_.thread(2).run(malloc_body_, 0x6000'0000).mark(Marker::kAllocatorEntered, 64);
     trace_.mark(Marker::kAllocatorLeft, 0x10000, 0x6000'0000).thread(1).run(start_, kStack);
     read(0x10000);

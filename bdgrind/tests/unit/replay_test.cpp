@@ -191,7 +191,7 @@ TEST_F(ReplayTest, LinesLoadedWhileCollectingAreChargedWhenTheyAreEvictedLater) 
     EXPECT_EQ(self(main_goes_on_), Events{});
 }
 
-TEST_F(ReplayTest, LinesLoadedWhileNotCollectingAreChargedToNobody) {
+TEST_F(ReplayTest, LinesLoadedWhileNotCollectingAreNotCharged) {
     trace_.thread(1).collect(false).run(main_calls_, 1000).run(f_reads_, 992, {0x100});
     trace_.collect(true).run(main_reads_, 1000, {0x104});  // another use of f's line
     replay();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/objects/regions.h"
+#include "engine/objects/group_ranges.h"
 
 #include <string>
 
@@ -9,27 +9,27 @@
 namespace bd {
 namespace {
 
-Region region(Address begin, Address end, std::uint32_t group) {
+GroupRange range(Address begin, Address end, std::uint32_t group) {
     return {begin, end, GroupId{group}};
 }
 
-class RegionsTest : public testing::Test {
+class GroupRangesTest : public testing::Test {
 protected:
     void map(Address begin, Address end, std::uint32_t group) {
-        const Region added = region(begin, end, group);
-        regions_.remove(begin, end);
-        regions_.add({&added, 1});
+        const GroupRange added = range(begin, end, group);
+        ranges_.remove(begin, end);
+        ranges_.add({&added, 1});
     }
     // 0: nothing is known.
     std::uint32_t at(Address address) {
-        const Region* const found = regions_.find(address);
+        const GroupRange* const found = ranges_.find(address);
         return found == nullptr ? 0 : static_cast<std::uint32_t>(found->group);
     }
 
-    Regions regions_;
+    GroupRanges ranges_;
 };
 
-TEST_F(RegionsTest, WhatIsMappedIsFoundUpToItsEnd) {
+TEST_F(GroupRangesTest, WhatIsMappedIsFoundUpToItsEnd) {
     map(100, 200, 1);
     EXPECT_EQ(at(99), 0u);
     EXPECT_EQ(at(100), 1u);
@@ -37,7 +37,7 @@ TEST_F(RegionsTest, WhatIsMappedIsFoundUpToItsEnd) {
     EXPECT_EQ(at(200), 0u);
 }
 
-TEST_F(RegionsTest, WhatIsMappedOverAnotherTakesItsMiddle) {
+TEST_F(GroupRangesTest, WhatIsMappedOverAnotherTakesItsMiddle) {
     map(100, 200, 1);
     map(120, 140, 2);
     EXPECT_EQ(at(119), 1u);
@@ -50,37 +50,37 @@ TEST_F(RegionsTest, WhatIsMappedOverAnotherTakesItsMiddle) {
     EXPECT_EQ(at(150), 4u);
 }
 
-TEST_F(RegionsTest, WhatIsUnmappedIsForgotten) {
+TEST_F(GroupRangesTest, WhatIsUnmappedIsForgotten) {
     map(100, 200, 1);
     map(200, 300, 2);
-    regions_.remove(150, 250);
+    ranges_.remove(150, 250);
     EXPECT_EQ(at(149), 1u);
     EXPECT_EQ(at(150), 0u);
     EXPECT_EQ(at(249), 0u);
     EXPECT_EQ(at(250), 2u);
-    regions_.remove(50, 50);
-    regions_.remove(0, 1000);
+    ranges_.remove(50, 50);
+    ranges_.remove(0, 1000);
     EXPECT_EQ(at(250), 0u);
 }
 
-TEST_F(RegionsTest, WhatEndsBesideWhatIsUnmappedStaysAsItIs) {
+TEST_F(GroupRangesTest, WhatEndsBesideWhatIsUnmappedStaysAsItIs) {
     map(100, 199, 1);
     map(300, 401, 2);
     map(500, 600, 3);
-    regions_.remove(200, 250);
+    ranges_.remove(200, 250);
     EXPECT_EQ(at(199), 0u);
-    regions_.remove(400, 500);
+    ranges_.remove(400, 500);
     EXPECT_EQ(at(399), 2u);
     EXPECT_EQ(at(400), 0u);
     EXPECT_EQ(at(500), 3u);
 }
 
-TEST_F(RegionsTest, PartsAreOfWhatHasAByteThere) {
+TEST_F(GroupRangesTest, PartsAreOfWhatHasAByteThere) {
     map(100, 200, 1);
     map(200, 300, 2);
     const auto parts = [this](Address begin, Address end) {
         std::string text;
-        regions_.for_each_part(begin, end, [&text](const Region& each, Address from, Address to) {
+        ranges_.for_each_part(begin, end, [&text](const GroupRange& each, Address from, Address to) {
             text += std::to_string(static_cast<std::uint32_t>(each.group)) + ":" + std::to_string(from) + "-" +
                     std::to_string(to) + " ";
         });
@@ -93,11 +93,11 @@ TEST_F(RegionsTest, PartsAreOfWhatHasAByteThere) {
     EXPECT_EQ(parts(300, 400), "");
 }
 
-TEST_F(RegionsTest, ManyMayBeMappedAtOnce) {
+TEST_F(GroupRangesTest, ManyMayBeMappedAtOnce) {
     map(100, 200, 1);
     map(300, 400, 2);
-    const Region added[]{region(200, 210, 3), region(210, 250, 4)};
-    regions_.add(added);
+    const GroupRange added[]{range(200, 210, 3), range(210, 250, 4)};
+    ranges_.add(added);
     EXPECT_EQ(at(199), 1u);
     EXPECT_EQ(at(205), 3u);
     EXPECT_EQ(at(210), 4u);
