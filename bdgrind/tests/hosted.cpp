@@ -3,12 +3,14 @@
 // What the engine needs from the program that links it, for an ordinary program; in the tool it is tool/runtime.cpp.
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 
 #include "engine/base/check.h"
+#include "engine/base/spin_lock.h"
 #include "engine/base/zeroed_array.h"
 
 namespace bd {
@@ -17,6 +19,10 @@ void check_failed(const char* file, int line, const char* what, std::uint64_t le
     std::fprintf(stderr, "%s:%d: check failed: %s (left %" PRIu64 ", right %" PRIu64 ")\n", file, line, what, left,
                  right);
     std::abort();
+}
+
+void nap() {
+    usleep(1000);
 }
 
 void* allocate_zeroed(std::size_t size_bytes) {

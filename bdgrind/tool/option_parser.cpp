@@ -105,6 +105,14 @@ const char* read(std::string_view text, CoreCount* cores) {
     return nullptr;
 }
 
+const char* read(std::string_view text, EngineThreadCount* threads) {
+    threads->is_auto = text == "auto";
+    threads->count = 0;
+    if (threads->is_auto || (read(text, &threads->count) == nullptr && threads->count <= 2)) return nullptr;
+    *threads = {};
+    return "it must be auto, 0, 1 or 2";
+}
+
 const char* read(std::string_view text, SampleOption* sample) {
     static_assert(SampleOption::kLeastLength == 100'000);
     constexpr const char* kForm = "it must be no, bursts, or bursts,<length>,<period>,<seed> in numbers";

@@ -79,6 +79,12 @@ struct CoreCount {
     std::uint32_t count = 0;  // 0: nothing is told of cores
 };
 
+// How many threads the simulation has for itself.
+struct EngineThreadCount {
+    bool is_auto = true;  // as many as there are processors for
+    std::uint32_t count = 0;
+};
+
 // Which parts of the run are observed.
 struct SampleOption {
     static constexpr std::uint64_t kLeastLength = 100'000;  // as long as Valgrind lets a thread run without a look
@@ -90,7 +96,7 @@ struct SampleOption {
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
 //   Cache, MiddleCache   <size>,<ways>,<line size>; Machine   whose caches; Tlb   whose TLBs;
 //   Tree, Recursion   of the context tree; Cores, Order   of threads; Sample   which parts of the run;
-//   Paths   yes, no, or names as in Patterns
+//   Paths   yes, no, or names as in Patterns; Threads   auto or a number
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
 // BD_OPTION_GROUP(title) begins a group in --help.
 #define BD_OPTIONS(BD_OPTION, BD_OPTION_GROUP)                                                          \
@@ -218,9 +224,9 @@ struct SampleOption {
               "observe <length> blocks of code in each <period>, and\n"                                 \
               "estimate the costs of the whole run from that\n"                                         \
               "(bursts: 1000000 of 50000000, seed 1)")                                                  \
-    BD_OPTION(Auto, engine_thread, "engine-thread", Choice::kAuto, "auto|yes|no",                       \
-              "run the simulation on a thread of its own; auto: if\n"                                   \
-              "more than one processor is available")                                                   \
+    BD_OPTION(Threads, engine_threads, "engine-threads", {}, "auto|0|1|2",                              \
+              "run the simulation on so many threads of its own;\n"                                     \
+              "auto: on as many as there are processors to spare")                                      \
     BD_OPTION_GROUP("for developers of bdgrind")                                                        \
     BD_OPTION(Flag, check_ir, "check-ir", false, "no|yes",                                              \
               "check each translated block as VEX does for other tools")                                \
@@ -246,6 +252,7 @@ using Recursion = ContextRecursion;
 using Cores = CoreCount;
 using Order = ThreadOrder;
 using Sample = SampleOption;
+using Threads = EngineThreadCount;
 }  // namespace option_type
 
 struct Options {

@@ -17,7 +17,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/zeroed_array.h"
-#include "tool/engine_thread.h"
+#include "tool/engine_threads.h"
 #include "tool/runtime.h"
 #include "tool/valgrind.h"
 
@@ -143,22 +143,31 @@ void* pages_or_null(std::size_t size_bytes) {
 
 namespace {
 
-// What the engine's thread asks for. Written before it asks, and by the other thread while it waits.
-constinit std::size_t asked_bytes = 0;
-constinit void* supplied = nullptr;  // or what is to be taken back
+// What a thread of the engine's asks for: memory, or that it is taken back.
+struct MemoryRequest {
+    void* memory;
+    std::size_t size_bytes;
+};
 
 void* supply_heap(std::size_t size_bytes) {
-    if (!EngineThread::is_here()) return pages_or_null(size_bytes);
-    asked_bytes = size_bytes;
-    EngineThread::ask([] { supplied = pages_or_null(asked_bytes); });
-    return supplied;
+    if (!EngineThreads::is_here()) return pages_or_null(size_bytes);
+    MemoryRequest request{nullptr, size_bytes};
+    const auto supply = [](void* argument) {
+        auto* const asked = static_cast<MemoryRequest*>(argument);
+        asked->memory = pages_or_null(asked->size_bytes);
+    };
+    EngineThreads::ask(supply, &request);
+    return request.memory;
 }
 
 void take_back(void* memory, std::size_t size_bytes) {
-    if (!EngineThread::is_here()) return free_zeroed(memory, size_bytes);
-    asked_bytes = size_bytes;
-    supplied = memory;
-    EngineThread::ask([] { free_zeroed(supplied, asked_bytes); });
+    if (!EngineThreads::is_here()) return free_zeroed(memory, size_bytes);
+    MemoryRequest request{memory, size_bytes};
+    const auto take = [](void* argument) {
+        const auto* const given = static_cast<const MemoryRequest*>(argument);
+        free_zeroed(given->memory, given->size_bytes);
+    };
+    EngineThreads::ask(take, &request);
 }
 
 void end_for_want_of_memory() {
@@ -167,7 +176,7 @@ void end_for_want_of_memory() {
 }
 
 void heap_exhausted() {
-    if (EngineThread::is_here()) EngineThread::ask(end_for_want_of_memory);
+    if (EngineThreads::is_here()) EngineThreads::ask([](void*) { end_for_want_of_memory(); }, nullptr);
     end_for_want_of_memory();
 }
 

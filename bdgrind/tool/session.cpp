@@ -157,7 +157,7 @@ Session::Session()
                        .is_virtual = options.thread_order == ThreadOrder::kVirtual,
                        .line_bits = config_.caches.d1.line_bits()});
     }
-    start_trace(engine_, order_.get(), recorder_.get(), serve, options.engine_thread);
+    start_trace(engine_, order_.get(), recorder_.get(), serve, options.engine_threads);
     if (options.sample.bursts.length != 0) {
         check_sample_options();
         const OpenCalls calls(blocks_, names_, config_.cache_sim || options.record_trace != nullptr);
@@ -281,7 +281,7 @@ void Session::exec_failed() {
 
 void Session::finish() {
     drain_trace();
-    leave_thread();
+    leave_threads();
     if (recorder_ != nullptr) recorder_->finish();
     engine_.finish();
     if (sampler_ != nullptr) sampler_->note_last_burst();

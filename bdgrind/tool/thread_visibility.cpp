@@ -125,14 +125,14 @@ void hide_thread_before(ThreadId thread, UInt number, const UWord* arguments) {
     const Sight seen = sight(number, arguments);
     if (seen == Sight::kNever) return;
     if (during == nullptr) during = new Sight[VG_N_THREADS]{};
-    if (during[thread] == Sight::kNever) hold_thread();
+    if (during[thread] == Sight::kNever) hold_threads();
     during[thread] = seen;
 }
 
 void show_thread_after(ThreadId thread, UInt number, const UWord* arguments, SysRes result) {
     if (number == __NR_close && shows_threads(arguments[0])) {
         shows[arguments[0] / 64] &= ~(std::uint64_t{1} << arguments[0] % 64);
-        unhold_thread();
+        unhold_threads();
     }
     if (during == nullptr || during[thread] == Sight::kNever) return;
     const Sight seen = std::exchange(during[thread], Sight::kNever);
@@ -143,7 +143,7 @@ void show_thread_after(ThreadId thread, UInt number, const UWord* arguments, Sys
             return;
         }
     }
-    unhold_thread();
+    unhold_threads();
 }
 
 #else

@@ -3,7 +3,7 @@
 #include "tool/trace_buffer.h"
 
 #include "tool/batch_queue.h"
-#include "tool/engine_thread.h"
+#include "tool/engine_threads.h"
 #include "tool/runtime.h"
 #include "tool/trace_recorder.h"
 
@@ -16,7 +16,7 @@ using Serve = void (*)(const Request&);
 constinit Engine* engine_of_trace = nullptr;
 constinit TraceRecorder* recorder_of_trace = nullptr;
 constinit Serve serve_request = nullptr;
-constinit Choice thread_choice = Choice::kNo;
+constinit EngineThreadCount thread_count{};
 
 void serve_requests() {
     for (const Request& request : engine_of_trace->requests()) serve_request(request);
@@ -28,8 +28,8 @@ void replay(Batch batch) {
     while (!batch.empty()) {
         batch = batch.subspan(engine_of_trace->replay(batch));
         if (engine_of_trace->requests().empty()) continue;
-        if (EngineThread::is_here()) {
-            EngineThread::ask(serve_requests);
+        if (EngineThreads::is_here()) {
+            EngineThreads::ask([](void*) { serve_requests(); }, nullptr);
         } else {
             serve_requests();
         }
@@ -38,8 +38,8 @@ void replay(Batch batch) {
 
 void tell_no_thread() {
     VG_(umsg)("The engine runs on the program's own thread, as %s.\n",
-              EngineThread::is_possible() ? "the system allows no further thread"
-                                          : "bdgrind has no thread of its own on this platform");
+              EngineThreads::is_possible() ? "the system allows no further thread"
+                                           : "bdgrind has no thread of its own on this platform");
 }
 
 // What Valgrind has for the feed.
@@ -65,21 +65,23 @@ struct ValgrindHost {
         if (recorder_of_trace != nullptr) recorder_of_trace->write(batch);
     }
     static void replay(Batch batch) { bd::replay(batch); }
-    static bool start_thread() {
-        const bool wanted = thread_choice == Choice::kYes || EngineThread::is_useful();
-        if (wanted && EngineThread::start(bd::replay, [] { return engine_of_trace->advance(); })) return true;
-        if (thread_choice == Choice::kYes) tell_no_thread();
+    static bool start_threads() {
+        const std::size_t count = thread_count.is_auto ? EngineThreads::useful_count() : thread_count.count;
+        if (count == 0) return false;
+        if (EngineThreads::start(count, bd::replay, [] { return engine_of_trace->advance(); }) != 0) return true;
+        if (!thread_count.is_auto) tell_no_thread();
         return false;
     }
     static void submit(Batch batch) {
         engine_of_trace->announce(batch);
-        EngineThread::submit(batch);
+        EngineThreads::submit(batch);
+        if (EngineThreads::has_helper()) return;
         while (engine_of_trace->is_supplied() && engine_of_trace->advance()) continue;
     }
-    static void wait(unsigned count) { EngineThread::wait(count); }
-    static bool thread_fails() { return EngineThread::fails(); }
-    static void stop_thread() { EngineThread::stop(); }
-    static void forget_thread() { EngineThread::forget(); }
+    static void wait(unsigned count) { EngineThreads::wait(count); }
+    static bool threads_fail() { return EngineThreads::fails(); }
+    static void stop_threads() { EngineThreads::stop(); }
+    static void forget_threads() { EngineThreads::forget(); }
 };
 
 constinit Word first_slot[ValgrindHost::kSlotWords]{};
@@ -88,15 +90,16 @@ constinit TraceFeed<ValgrindHost> feed;
 }  // namespace
 
 void start_trace(Engine& engine, VirtualOrder* order, TraceRecorder* recorder, void (*serve)(const Request&),
-                 Choice thread) {
+                 EngineThreadCount threads) {
     engine_of_trace = &engine;
     recorder_of_trace = recorder;
     serve_request = serve;
-    thread_choice = thread;
-    const bool is_possible = EngineThread::is_possible();
-    if (!is_possible && thread == Choice::kYes) tell_no_thread();
+    thread_count = threads;
+    const bool is_possible = EngineThreads::is_possible();
+    const bool are_wanted = threads.is_auto || threads.count != 0;
+    if (!is_possible && are_wanted && !threads.is_auto) tell_no_thread();
     feed.start(first_slot, order, order == nullptr ? nullptr : new Word[ValgrindHost::kSlotWords],
-               is_possible && thread != Choice::kNo);
+               is_possible && are_wanted);
 }
 
 void enter_code(ThreadId thread) {
@@ -121,16 +124,16 @@ void mark_now(Marker marker, Word first, Word second, Word third) {
     if (feed.order() != nullptr && marker == Marker::kStop) feed.order()->empty_caches();
 }
 
-void leave_thread() {
-    feed.leave_thread();
+void leave_threads() {
+    feed.leave_threads();
 }
 
-void hold_thread() {
-    feed.hold_thread();
+void hold_threads() {
+    feed.hold_threads();
 }
 
-void unhold_thread() {
-    feed.unhold_thread();
+void unhold_threads() {
+    feed.unhold_threads();
 }
 
 void trace_in_child() {

@@ -23,19 +23,19 @@ inline constexpr std::size_t kMaxRecordWords = 8192;
 class TraceRecorder;
 class VirtualOrder;
 
-// To be called once, before any code runs. `engine` gets the trace, on a thread of its own if `thread` says so; kAuto:
-// if there is a processor for it. `order`, if not null, gets it first, and `recorder`, if not null, before the engine.
-// What the engine asks for on the way is served by `serve`, which is called on Valgrind's own thread while the engine
-// waits; it may look at the engine, but not call anything of this file.
+// To be called once, before any code runs. `engine` gets the trace, on so many threads of its own. `order`, if not
+// null, gets it first, and `recorder`, if not null, before the engine. What the engine asks for on the way is served by
+// `serve`, which is called on Valgrind's own thread while the engine waits; it may look at the engine, but not call
+// anything of this file.
 void start_trace(Engine& engine, VirtualOrder* order, TraceRecorder* recorder, void (*serve)(const Request&),
-                 Choice thread);
+                 EngineThreadCount threads);
 
 // To be called when a thread's code begins to run, and when it no longer does.
 void enter_code(ThreadId thread);
 void leave_code();
 
-// Lets the engine have what is in the buffer, and goes on with an empty one. Returns at once if the engine has its own
-// thread. Called by generated code.
+// Lets the engine have what is in the buffer, and goes on with an empty one. Returns at once if the engine has threads
+// of its own. Called by generated code.
 void pass_on_trace();
 
 // Waits until all records written so far have been replayed: the engine may be looked at then. May be called at any
@@ -45,11 +45,11 @@ void drain_trace();
 // The same, and the engine has seen a marker record behind them.
 void mark_now(Marker marker, Word first, Word second = 0, Word third = 0);
 
-// Ends the engine's thread, if there is one, with all done. It is started again with a later batch, but not as long as
-// there are holds.
-void leave_thread();
-void hold_thread();
-void unhold_thread();
+// Ends the engine's threads, if there are any, with all done. They are started again with a later batch, but not as
+// long as there are holds.
+void leave_threads();
+void hold_threads();
+void unhold_threads();
 
 // In a forked child, whose parent had drained the trace.
 void trace_in_child();

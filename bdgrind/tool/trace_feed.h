@@ -4,8 +4,8 @@
 // host for what that has.
 //
 //     who has the cursor      feed  --enter_code-->  code of a thread  --leave_code-->  feed
-//     where the engine runs   here, for now  --make_room-->  on its own thread  --leave_thread-->  here, for now
-//                             either  --renounce_thread-->  here, for good
+//     where the engine runs   here, for now  --make_room-->  on threads of its own  --leave_threads-->  here, for now
+//                             either  --renounce_threads-->  here, for good
 //
 // Whatever else is asked for is a mistake of ours, and fails a check.
 
@@ -33,11 +33,12 @@ struct TraceCursor {
 //   TraceCursor lent(thread)             where it is by now
 //   void record(batch)                   for the recorder of the trace
 //   void replay(batch)                   on this thread
-//   bool start_thread()                  an engine's own; false: there is to be none, ever
-//   void submit(batch)                   to that thread
+//   bool start_threads()                 the engine's own; false: there are to be none, ever
+//   void submit(batch)                   to these threads
 //   void wait(count)                     until at most so many batches that were submitted are not done
-//   bool thread_fails()                  it cannot be waited for, and should not go on
-//   void stop_thread(), forget_thread()  once all is done; it is the parent's
+//   bool threads_fail()                  they cannot be waited for, and should not go on
+//   void stop_threads()                  once all is done
+//   void forget_threads()                they are the parent's
 template <class Host>
 class TraceFeed {
 public:
@@ -52,12 +53,12 @@ public:
 
     // To be called once, before all else. `first_slot` is memory for a slot. `order`, if not null, gets the trace
     // first, and `unordered` is memory for another slot then.
-    void start(Word* first_slot, VirtualOrder* order, Word* unordered, bool may_have_thread) {
+    void start(Word* first_slot, VirtualOrder* order, Word* unordered, bool may_have_threads) {
         BD_CHECK(cursor_.next == nullptr);
         slots_[0] = first_slot;
         order_ = order;
         unordered_ = unordered;
-        place_ = may_have_thread ? Place::kHereForNow : Place::kHereForGood;
+        place_ = may_have_threads ? Place::kHereForNow : Place::kHereForGood;
         write_to(order == nullptr ? first_slot : unordered);
     }
 
@@ -114,29 +115,29 @@ public:
     }
     VirtualOrder* order() { return order_; }
 
-    // It is started again with a later batch, but not while there are holds.
-    void leave_thread() {
+    // They are started again with a later batch, but not while there are holds.
+    void leave_threads() {
         if (!is_apart()) return;
-        host_.stop_thread();
+        host_.stop_threads();
         place_ = Place::kHereForNow;
     }
-    void hold_thread() {
+    void hold_threads() {
         ++holds_;
-        leave_thread();
+        leave_threads();
     }
-    void unhold_thread() {
+    void unhold_threads() {
         BD_CHECK(holds_ != 0);
         --holds_;
     }
-    void renounce_thread() {
-        leave_thread();
+    void renounce_threads() {
+        leave_threads();
         place_ = Place::kHereForGood;
     }
 
     // In a forked child, whose parent had drained the trace.
     void go_on_in_child() {
         if (is_apart()) {
-            host_.forget_thread();
+            host_.forget_threads();
             place_ = Place::kHereForNow;
         }
         if (order_ != nullptr) order_->start_in_child();
@@ -151,7 +152,7 @@ private:
     // Where the engine runs.
     enum class Place : std::uint8_t {
         kHereForGood,
-        kHereForNow,  // its thread is not started before there is something to do: many programs end before
+        kHereForNow,  // threads are not started before there is something to do: many programs end before
         kApart,
     };
 
@@ -175,12 +176,12 @@ private:
 
     void try_to_part() {
         if (place_ != Place::kHereForNow || holds_ != 0) return;
-        place_ = host_.start_thread() ? Place::kApart : Place::kHereForGood;
+        place_ = host_.start_threads() ? Place::kApart : Place::kHereForGood;
     }
 
     void hand_over(Batch batch) {
         host_.record(batch);
-        if (is_apart() && host_.thread_fails()) renounce_thread();
+        if (is_apart() && host_.threads_fail()) renounce_threads();
         if (is_apart()) {
             host_.submit(batch);
         } else {
@@ -191,7 +192,7 @@ private:
     // What has got its place among what other threads did.
     void pass_on_ordered() {
         while (order_->has_output()) {
-            if (is_apart() && !has_next_slot()) renounce_thread();
+            if (is_apart() && !has_next_slot()) renounce_threads();
             slot_ = is_apart() ? (slot_ + 1) % Host::kSlots : 0;
             hand_over({slots_[slot_], order_->put_out(slots_[slot_], Host::kSlotWords)});
         }
@@ -228,7 +229,7 @@ private:
             if (has_next_slot()) {
                 slot_ = (slot_ + 1) % Host::kSlots;
             } else {
-                renounce_thread();
+                renounce_threads();
             }
         }
         write_to(slots_[slot_]);

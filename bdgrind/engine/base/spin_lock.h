@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A lock between Valgrind's thread and the engine's. The waiting thread spins: the lock is held for microseconds, a few
-// dozen at most (ChunkQueue), and both threads share no lock of the kernel's.
+// dozen at most (ChunkQueue), and these threads share no lock of the kernel's. Only if its holder waits for Valgrind's
+// thread, which may be in a system call for long, is it worth while to sleep.
 
 #pragma once
 
@@ -19,19 +20,30 @@ inline void relax_processor() {
 #endif
 }
 
+// Sleeps for about a millisecond. Of the program that links the engine.
+void nap();
+
 class SpinLock {
 public:
     constexpr SpinLock() = default;
 
     void lock() {
-        while (!try_lock()) {
-            while (locked_.load(std::memory_order_relaxed)) relax_processor();
+        for (unsigned looks = 0; !try_lock();) {
+            for (; locked_.load(std::memory_order_relaxed); ++looks) {
+                if (looks < kLooks) {
+                    relax_processor();
+                } else {
+                    nap();
+                }
+            }
         }
     }
     bool try_lock() { return !locked_.exchange(true, std::memory_order_acquire); }
     void unlock() { locked_.store(false, std::memory_order_release); }
 
 private:
+    static constexpr unsigned kLooks = 100'000;  // some milliseconds
+
     std::atomic<bool> locked_{false};
 };
 

@@ -204,8 +204,8 @@ inline GroupId Objects::find_outside_blocks(Address address, Address stack_point
     GroupRange* const range = ranges_.find(address);
     const bool is_named = range != nullptr && range->mapped != nullptr;
     if (!is_named) {
-        const bool may_be_below = address < stack_pointer && (range == nullptr ? stack_pointer - address < kMostBelow
-                                                                                : range->has(stack_pointer));
+        const bool may_be_below = address < stack_pointer &&
+                                  (range == nullptr ? stack_pointer - address < kMostBelow : range->has(stack_pointer));
         if (may_be_below) return groups_.stack(frame_at(current, address));
         if (const Function* const owner = frame_elsewhere(address, threads)) return groups_.stack(*owner);
         if (range == nullptr) return kUnknownGroup;
@@ -269,8 +269,8 @@ void Objects::evict_variables(CostId loaded_by, Address begin, unsigned bytes, s
     ranges_.for_each_part(begin, begin + bytes, [&](GroupRange& range, Address from, Address to) {
         if (range.mapped == nullptr || !is_variable(range.mapped->kind)) return;
         const MappedObject& variable = *range.mapped;
-        patterns_.add(loaded_by, group_of(range), variable.size, from - variable.base,
-                      static_cast<unsigned>(to - from), bits_of(used, from - begin, to - begin));
+        patterns_.add(loaded_by, group_of(range), variable.size, from - variable.base, static_cast<unsigned>(to - from),
+                      bits_of(used, from - begin, to - begin));
     });
 }
 

@@ -113,7 +113,7 @@ def read(path: Path) -> Profile:
 def run(options: Sequence[str], command: Sequence[str], path: Path) -> Path:
     if not path.exists():
         tool = [str(_BUILD / "vg-in-place"), "--tool=bdgrind", "-q", f"--bdgrind-out-file={path}"]
-        full = ["--compress-strings=no", "--compress-pos=no", "--engine-thread=no"]
+        full = ["--compress-strings=no", "--compress-pos=no", "--engine-threads=0"]
         subprocess.run([*tool, *full, *options, *command], env=_ENVIRONMENT, cwd=path.parent, check=True,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     return path

@@ -92,22 +92,22 @@ def run_divided(
     environment: dict[str, str] | None = None,
 ) -> Divided:
     runs = {
-        where: run_tool(
+        threads: run_tool(
             folder,
             command,
-            [*SMALL_CACHES, f"--engine-thread={where}", *options],
-            name=f"{name}-{where}",
+            [*SMALL_CACHES, f"--engine-threads={threads}", *options],
+            name=f"{name}-{threads}",
             environment=environment,
         )
-        for where in ("no", "yes")
+        for threads in ("0", "2")
     }
     files, others = (written_files(run.profile_path) for run in runs.values())
     assert files.keys() == others.keys()
     if same_bytes:
         for ending, path in files.items():
             assert normal_bytes(path) == normal_bytes(others[ending]), f"{path} has other bytes"
-    run = runs["no"]
-    assert run.status == runs["yes"].status
+    run = runs["0"]
+    assert run.status == runs["2"].status
     parts = [
         PartFile(files[ending], ending, read_profile(files[ending], contexts=True))
         for ending in sorted(files, key=order)

@@ -89,11 +89,11 @@ def test_measures_a_program_in_each_round(tmp_path: Path) -> None:
 
 
 def test_unknown_variants_are_absent_and_assumed_options_left_out(tmp_path: Path) -> None:
-    valgrind = fake_valgrind(tmp_path, 'refuse("objects", "engine-thread")')
+    valgrind = fake_valgrind(tmp_path, 'refuse("objects", "engine-threads")')
     done = bench(tmp_path, "--rounds=1", valgrind=valgrind)
     assert done.returncode == 0, done.stderr
     assert "Absent: bdgrind-objects: Unknown option: --objects=yes" in done.stdout
-    assert "Absent: bdgrind-thread: Unknown option: --engine-thread=yes" in done.stdout
+    assert "Absent: bdgrind-thread: Unknown option: --engine-threads=1" in done.stdout
     result = json.loads((tmp_path / "result.json").read_text())
     names = {variant["name"]: variant["assumed"] for variant in result["variants"]}
     assert names == {

@@ -48,9 +48,9 @@ def carried(found: Why, function: str) -> Counter[str]:
     return misses
 
 
-@pytest.mark.parametrize("engine_thread", ["no", "yes"])
-def test_what_carries_reuse(tmp_path: Path, engine_thread: str) -> None:
-    found, _ = why(tmp_path, f"--engine-thread={engine_thread}")
+@pytest.mark.parametrize("engine_threads", ["0", "1"])
+def test_what_carries_reuse(tmp_path: Path, engine_threads: str) -> None:
+    found, _ = why(tmp_path, f"--engine-threads={engine_threads}")
     assert carried(found, "nest") == {"nest .Lcolumn:": 4 * LINES}
     # The last line of a pass has been touched in what may be the next one.
     assert carried(found, "passes") == {

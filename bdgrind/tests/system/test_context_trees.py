@@ -63,7 +63,7 @@ def head(tree: Path, key: str) -> list[str]:
         ("recursion", [SITES, APART, "--skip-plt=no", "--compat-events=yes"]),
         ("siglongjmp", [YES, "--cache-sim=no"]),
         ("sort_callback", [SITES, "--toggle-collect=qsort*"]),
-        ("tail_call_object", [YES, "--cacheuse=no", "--engine-thread=no"]),
+        ("tail_call_object", [YES, "--cacheuse=no", "--engine-threads=0"]),
         ("threads", [SITES, "--collect-bus=yes"]),
         ("x86/coroutines", [YES]),
         ("x86/exceptions", [YES, APART]),

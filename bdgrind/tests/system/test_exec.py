@@ -37,9 +37,9 @@ def summary(parts: Sequence[PartFile]) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize("thread", ["no", "yes"])
-def test_the_profile_up_to_an_exec_is_a_part(thread: str, tmp_path: Path) -> None:
-    _, parts = run(tmp_path, [ENV, GUEST], f"--engine-thread={thread}")
+@pytest.mark.parametrize("threads", ["0", "1", "2"])
+def test_the_profile_up_to_an_exec_is_a_part(threads: str, tmp_path: Path) -> None:
+    _, parts = run(tmp_path, [ENV, GUEST], f"--engine-threads={threads}")
     assert summary(parts) == [(".1", EXEC, "env")]
     totals = parts[0].profile.totals
     # All that was loaded has left. (A miss may load two lines.)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(GDB is None, reason="gdb is missing; on Debian: 
 def test_blocks_are_checked_where_it_is_asked_for(option: str, stops: bool) -> None:
     """A breakpoint is where VEX checks. The program ends, unless it is reached."""
     require_guests([str(GUESTS / "one_byte")])
-    tool = [*("--tool=bdgrind", "--engine-thread=no", "--bdgrind-out-file=/dev/null"), *([option] if option else [])]
+    tool = [*("--tool=bdgrind", "--engine-threads=0", "--bdgrind-out-file=/dev/null"), *([option] if option else [])]
     program = BUILD / "bdgrind" / f"bdgrind-{configured('VG_ARCH')}-linux"
     commands = ("handle SIGSEGV nostop noprint pass", "break sanityCheckIRSB", "run")
     done = subprocess.run(

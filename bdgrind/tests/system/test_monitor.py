@@ -80,7 +80,7 @@ class Running:
 Start = Callable[..., Running]
 
 
-@pytest.fixture(params=["no", "yes"])
+@pytest.fixture(params=["0", "2"])
 def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
     """Starts guests, with the engine on their thread and on its own, and waits until they wait."""
     started: list[Running] = []
@@ -99,7 +99,7 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
             "--tool=bdgrind",
             f"--log-file={tmp_path}/{name}.log",
             f"--bdgrind-out-file={profile}",
-            f"--engine-thread={request.param}",
+            f"--engine-threads={request.param}",
             prefix,
             *SMALL_CACHES,
             *options,

@@ -194,7 +194,7 @@ def test_large_blocks_are_looked_at_in_part(tmp_path: Path) -> None:
         ("workload", ["--dump-every-bb=100000", "--combine-dumps=yes"]),
         ("attribution", ["--toggle-collect=main"]),
         ("odd_sets", ["--D1=3072,3,32", "--LL=12288,3,128"]),
-        ("objects", ["--engine-thread=no", "--objects-depth=1"]),
+        ("objects", ["--engine-threads=0", "--objects-depth=1"]),
         ("names", ["--fn-skip=*alloc*", "--obj-skip=*libc*"]),
         ("siglongjmp", []),
     ],
@@ -335,7 +335,7 @@ def test_what_each_thread_allocates_and_loads_adds_up(tmp_path: Path) -> None:
         """Numbers of blocks, and lines in patterns, by what allocated them."""
         folder = tmp_path / f"threads{len(options)}"
         folder.mkdir()
-        run(folder, [GUESTS / "objects"], YES, "--engine-thread=no", *options)
+        run(folder, [GUESTS / "objects"], YES, "--engine-threads=0", *options)
         paths = sorted(path for path in folder.glob("profile.out*"))
         assert (len(paths) > 1) == bool(options)
         blocks: dict[str, Counter[str]] = defaultdict(Counter)

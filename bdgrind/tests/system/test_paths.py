@@ -47,7 +47,7 @@ def nonzero(costs: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
         ("recursion", ["--skip-plt=no"]),
         ("sort_callback", ["--toggle-collect=qsort*"]),
         ("sort_callback", ["--paths-nodes=50"]),
-        ("tail_call_object", ["--cacheuse=no", "--engine-thread=no"]),
+        ("tail_call_object", ["--cacheuse=no", "--engine-threads=0"]),
         ("siglongjmp", ["--cache-sim=no"]),
         ("threads", ["--collect-bus=yes"]),
         ("rep", ["--collect-jumps=yes"]),

@@ -36,9 +36,9 @@ def described_alike(profile: Path) -> str:
 
 @guests(SPECS)
 def test_the_profile_depends_on_the_trace_alone(guest: GuestSpec, tmp_path: Path) -> None:
-    """Not on the size of batches, nor on the thread that the engine runs on: here its own."""
+    """Not on the size of batches, nor on the threads that the engine runs on: here two of its own."""
     trace = tmp_path / "trace"
-    options = [*caches(guest), f"--record-trace={trace}", "--engine-thread=yes"]
+    options = [*caches(guest), f"--record-trace={trace}", "--engine-threads=2"]
     run = run_tool(tmp_path, command(guest), options)
     for batch_words in (100, 32768, 10_000_000):
         again = tmp_path / f"{batch_words}.out"
@@ -66,10 +66,10 @@ def test_replay_with_more_events_equals_a_run_with_them(name: str, tmp_path: Pat
     replayed = tmp_path / "replayed.out"
     run_tool(tmp_path, [GUESTS / name], [*SMALL_CACHES, f"--record-trace={trace}"])
     replay(trace, replayed, *more)
-    for thread in ("yes", "no"):
-        options = [*SMALL_CACHES, f"--engine-thread={thread}", *more]
-        run = run_tool(tmp_path, [GUESTS / name], options, name=f"thread-{thread}")
-        assert described_alike(replayed) == described_alike(run.profile_path), thread
+    for threads in ("0", "1", "2"):
+        options = [*SMALL_CACHES, f"--engine-threads={threads}", *more]
+        run = run_tool(tmp_path, [GUESTS / name], options, name=f"threads-{threads}")
+        assert described_alike(replayed) == described_alike(run.profile_path), threads
 
 
 def test_a_damaged_trace_is_refused(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def inclusive(run: Run) -> Counter[str]:
 
 def test_estimates_are_near_the_exact_costs(tmp_path: Path) -> None:
     exact = sampled(tmp_path, name="exact").profile
-    run = sampled(tmp_path, BURSTS, "--engine-thread=no")
+    run = sampled(tmp_path, BURSTS, "--engine-threads=0")
     assert check_profile(run.profile_path) == ""
     estimate = run.profile
     some, all_blocks, bursts = counted(run.profile_path)

@@ -25,9 +25,9 @@ COMPILERS = [
 LOOPS = SOURCE / "bdgrind" / "tests" / "guest" / "loops.S"
 
 
-@pytest.mark.parametrize("engine_thread", ["no", "yes"])
-def test_each_kind_of_loop(tmp_path: Path, engine_thread: str) -> None:
-    options = [*SMALL_CACHES, "--structure=yes", f"--engine-thread={engine_thread}"]
+@pytest.mark.parametrize("engine_threads", ["0", "1", "2"])
+def test_each_kind_of_loop(tmp_path: Path, engine_threads: str) -> None:
+    options = [*SMALL_CACHES, "--structure=yes", f"--engine-threads={engine_threads}"]
     run = run_tool(tmp_path, [GUESTS / "loops"], options)
     report, frames = structure(run.profile_path)
     check_conservation(report, frames)

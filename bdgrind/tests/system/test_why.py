@@ -54,7 +54,7 @@ def profiles(folder: Path) -> list[Path]:
         ("straddle", ["--D1=512,8,64"]),
         ("recursion", ["--cacheuse=no"]),
         ("objects", ["--objects=yes", "--structure=yes"]),
-        ("longjmp", ["--toggle-collect=main", "--engine-thread=no"]),
+        ("longjmp", ["--toggle-collect=main", "--engine-threads=0"]),
         ("x86/recursion", ["--context-tree=yes"]),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_file_fits_its_profile(guest: str, options: list[str], tmp_path: Path)
     [
         ("attribution", []),
         ("objects", ["--objects=yes", "--context-tree=yes"]),
-        ("handlers", ["--simulate-wb=yes", "--branch-sim=yes", "--engine-thread=no"]),
+        ("handlers", ["--simulate-wb=yes", "--branch-sim=yes", "--engine-threads=0"]),
         ("longjmp", ["--branch-sim=yes", "--toggle-collect=main"]),
         ("recursion", ["--cacheuse=no"]),
     ],

@@ -128,7 +128,7 @@ def test_a_short_run_is_looked_at_whole(found: Why) -> None:
 
 def test_another_thread_and_the_same_again(tmp_path: Path, found: Why) -> None:
     """What is done before main() depends on the names of files; the guest's own orders do not."""
-    again = why(tmp_path, GUESTS / "orders", "--engine-thread=no")
+    again = why(tmp_path, GUESTS / "orders", "--engine-threads=0")
     for line, _, _ in said(GUEST):
         assert [counts(order) for order in in_loops(again, line)] == [
             counts(order) for order in in_loops(found, line)

@@ -46,7 +46,7 @@ def test_children_of_the_other_kind_are_traced(tmp_path: Path, kinds: tuple[str,
 
 def test_the_engine_thread_is_said_to_be_missing(tmp_path: Path) -> None:
     program = [FOLDERS["x86"] / "recursion"]
-    asked = run_tool(tmp_path, program, [*SMALL_CACHES, "--engine-thread=yes"], name="asked")
+    asked = run_tool(tmp_path, program, [*SMALL_CACHES, "--engine-threads=1"], name="asked")
     assert asked.status == 0
     assert "bdgrind has no thread of its own on this platform" in asked.log
     silent = run_tool(tmp_path, program, SMALL_CACHES, name="silent")

@@ -60,7 +60,7 @@ struct FeedHost {
         EXPECT_TRUE(machine->submitted.empty()) << "only one of them may run the engine";
         machine->replay(batch);
     }
-    bool start_thread() const {
+    bool start_threads() const {
         ++machine->starts;
         return machine->has_thread;
     }
@@ -70,9 +70,9 @@ struct FeedHost {
             machine->replay(machine->submitted.front());
         }
     }
-    bool thread_fails() const { return machine->fails; }
-    void stop_thread() const { wait(0); }
-    void forget_thread() const { EXPECT_TRUE(machine->submitted.empty()) << "the parent has drained the trace"; }
+    bool threads_fail() const { return machine->fails; }
+    void stop_threads() const { wait(0); }
+    void forget_threads() const { EXPECT_TRUE(machine->submitted.empty()) << "the parent has drained the trace"; }
 };
 
 class TraceFeedTest : public testing::Test {
@@ -155,13 +155,13 @@ TEST_F(TraceFeedTest, AThreadThatFailsIsNotStartedAgain) {
 TEST_F(TraceFeedTest, ItIsStartedAgainWhenTheLastHoldHasGone) {
     start(true);
     run_code(8);
-    feed_.hold_thread();
-    feed_.hold_thread();
+    feed_.hold_threads();
+    feed_.hold_threads();
     EXPECT_FALSE(feed_.is_apart());
-    feed_.unhold_thread();
+    feed_.unhold_threads();
     run_code(8);
     EXPECT_FALSE(feed_.is_apart());
-    feed_.unhold_thread();
+    feed_.unhold_threads();
     run_code(8);
     EXPECT_TRUE(feed_.is_apart());
     feed_.drain();
@@ -205,7 +205,7 @@ TEST_F(TraceFeedTest, AChildGoesOnWithoutTheParentsThread) {
 TEST_F(TraceFeedTest, WhatIsNotDrawnFailsACheck) {
     start(true);
     EXPECT_DEATH(feed_.pass_on(), "is_code_running");
-    EXPECT_DEATH(feed_.unhold_thread(), "holds_");
+    EXPECT_DEATH(feed_.unhold_threads(), "holds_");
     EXPECT_DEATH(start(true), "cursor_.next == nullptr");
     feed_.enter_code(1);
     EXPECT_DEATH(feed_.enter_code(2), "is_code_running");
@@ -252,13 +252,13 @@ TEST_F(TraceFeedTest, AtRandomAllIsReplayedInTheOrderInWhichItWasWritten) {
             } else if (what == 15) {
                 feed.pass_on_now(record(Marker::kSystemCall));
             } else if (what == 16) {
-                feed.hold_thread();
+                feed.hold_threads();
                 ++holds;
             } else if (what == 17 && holds != 0) {
-                feed.unhold_thread();
+                feed.unhold_threads();
                 --holds;
             } else if (what == 18) {
-                feed.leave_thread();
+                feed.leave_threads();
             } else if (what == 19 && choice.chance(5)) {
                 machine.fails = true;
             }

@@ -13,7 +13,7 @@ from bdbench.profiles import complaint
 
 BASELINE = "none"
 PROBE = "probe.out"
-ONE_THREAD = "--engine-thread=no"
+ONE_THREAD = "--engine-threads=0"
 
 _NO_CACHES = Simulation.NO_CACHES
 _CACHES = Simulation.CACHES
@@ -33,7 +33,14 @@ VARIANTS = (
         "the engine on a second thread",
         "bdgrind",
         _CACHE_USE,
-        ("--engine-thread=yes",),
+        ("--engine-threads=1",),
+    ),
+    Variant(
+        "bdgrind-threads",
+        "the engine on two more threads",
+        "bdgrind",
+        _CACHE_USE,
+        ("--engine-threads=2",),
     ),
     Variant(
         "bdgrind-nocacheuse", "no cache use", "bdgrind", _CACHES, ("--cacheuse=no",), (ONE_THREAD,)

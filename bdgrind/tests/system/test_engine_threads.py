@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The engine's thread cannot be told by the guest, nor does it need what the guest may take away."""
+"""The engine's threads cannot be seen by the guest, nor do they need what the guest may take away."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 GUEST = GUESTS / "one_thread"
-ON_THREAD = "--engine-thread=yes"
-ON_ONE = "--engine-thread=no"
+NONE, ONE, TWO = (f"--engine-threads={count}" for count in range(3))
 
 
 def natively(*command: str | Path) -> bytes:
@@ -41,22 +40,24 @@ def is_there_from_name_space(folder: Path) -> bool:
     return subprocess.run(command, check=False, env=ENVIRONMENT, timeout=60).returncode == 0
 
 
+@pytest.mark.parametrize("threads", [ONE, TWO])
 @pytest.mark.parametrize(
     "action",
     ["user-namespace", "own-namespace", "futex-refused", "futex-kills", "threads", "others"],
 )
-def test_a_process_of_one_thread_is_one(action: str, tmp_path: Path) -> None:
+def test_a_process_of_one_thread_is_one(action: str, threads: str, tmp_path: Path) -> None:
     output = natively(GUEST, action)
     if action == "own-namespace" and not is_there_from_name_space(tmp_path):
         pytest.skip("no package helps: this is a chroot, out of which entering the own name space leads")
-    options = [*SMALL_CACHES, ON_THREAD]
+    options = [*SMALL_CACHES, threads]
     run = run_tool(tmp_path, [GUEST, action], options, timeout=60)
     assert (run.status, run.stdout) == (0, output)
     assert check_profile(run.profile_path) == ""
-    alone = run_tool(tmp_path, [GUEST, action], [*SMALL_CACHES, ON_ONE], name="alone")
+    alone = run_tool(tmp_path, [GUEST, action], [*SMALL_CACHES, NONE], name="alone")
     assert described_alike(run.profile_path) == described_alike(alone.profile_path)
 
 
+@pytest.mark.parametrize(("threads", "count"), [(ONE, 2), (TWO, 3)])
 @pytest.mark.parametrize(
     ("action", "file", "attribute"),
     [
@@ -66,8 +67,8 @@ def test_a_process_of_one_thread_is_one(action: str, tmp_path: Path) -> None:
     ],
     ids=["nice", "identity", "capabilities"],
 )
-def test_the_thread_becomes_what_the_guest_becomes(
-    action: str, file: str, attribute: Callable[[str], object], tmp_path: Path
+def test_the_threads_become_what_the_guest_becomes(
+    action: str, file: str, attribute: Callable[[str], object], threads: str, count: int, tmp_path: Path
 ) -> None:
     """What the kernel keeps for each thread, as seen from outside while the guest waits."""
     if action == "identity" and os.geteuid() != 0:
@@ -78,7 +79,7 @@ def test_the_thread_becomes_what_the_guest_becomes(
     profile = tmp_path / "profile.out"
     words: list[str | Path] = [VALGRIND, "--tool=bdgrind", f"--bdgrind-out-file={profile}"]
     with subprocess.Popen(
-        [*words, "--log-file=/dev/null", ON_THREAD, *SMALL_CACHES, GUEST, action],
+        [*words, "--log-file=/dev/null", threads, *SMALL_CACHES, GUEST, action],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=ENVIRONMENT,
@@ -91,8 +92,8 @@ def test_the_thread_becomes_what_the_guest_becomes(
         of_task = [attribute((task / file).read_text()) for task in tasks]
         process.communicate(b"\n", timeout=60)
     assert process.returncode == 0
-    assert len(of_task) == 2, "the engine is back on its thread"
-    assert of_task[0] == of_task[1]
+    assert len(of_task) == count, "the engine is back on its threads"
+    assert all(one == of_task[0] for one in of_task)
 
 
 # In front of Valgrind: a filter that answers some operations of futex with EPERM (0: wait, 1: wake).
@@ -113,14 +114,15 @@ os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
+@pytest.mark.parametrize("threads", [ONE, TWO])
 @pytest.mark.parametrize("refused", ["0", "1", "0,1"], ids=["wait", "wake", "both"])
-def test_futexes_that_are_refused_from_the_start(refused: str, tmp_path: Path) -> None:
+def test_futexes_that_are_refused_from_the_start(refused: str, threads: str, tmp_path: Path) -> None:
     """Nothing hangs, nothing is lost."""
     profile = tmp_path / "profile.out"
     words: list[str | Path] = [sys.executable, "-S", "-c", FILTER, refused, VALGRIND]
     tool = ["--tool=bdgrind", "--log-file=/dev/null", f"--bdgrind-out-file={profile}"]
     completed = subprocess.run(
-        [*words, *tool, ON_THREAD, *SMALL_CACHES, GUEST, "nothing"],
+        [*words, *tool, threads, *SMALL_CACHES, GUEST, "nothing"],
         stdout=subprocess.PIPE,
         env=ENVIRONMENT,
         cwd="/",
@@ -128,7 +130,7 @@ def test_futexes_that_are_refused_from_the_start(refused: str, tmp_path: Path) -
         check=False,
     )
     assert completed.returncode == 0
-    alone = run_tool(tmp_path, [GUEST, "nothing"], [*SMALL_CACHES, ON_ONE], name="alone")
+    alone = run_tool(tmp_path, [GUEST, "nothing"], [*SMALL_CACHES, NONE], name="alone")
     assert completed.stdout == alone.stdout
     assert described_alike(profile) == described_alike(alone.profile_path)
 
@@ -136,9 +138,10 @@ def test_futexes_that_are_refused_from_the_start(refused: str, tmp_path: Path) -
 # --- Draining
 
 
-def test_the_trace_may_be_drained_at_any_time(run: Callable[..., Run]) -> None:
+@pytest.mark.parametrize("threads", [ONE, TWO])
+def test_the_trace_may_be_drained_at_any_time(threads: str, run: Callable[..., Run]) -> None:
     """Also when its buffer has just become full, so that nothing is left to pass on when there is to be room."""
-    drained = run([GUESTS / "zero_often"], [*SMALL_CACHES, ON_THREAD])
+    drained = run([GUESTS / "zero_often"], [*SMALL_CACHES, threads])
     assert drained.status == 0, drained.log
     assert check_profile(drained.profile_path) == ""
 
@@ -146,15 +149,15 @@ def test_the_trace_may_be_drained_at_any_time(run: Callable[..., Run]) -> None:
 # --- Memory
 
 
-# Within 64 MB there is no room for the thread's batches besides.
+# Within 64 MB there is no room for batches of other threads besides.
 @pytest.mark.parametrize(
-    "megabytes, where",
-    [(64, ON_ONE), (72, ON_THREAD), *((many, where) for many in (100, 512, 2048) for where in (ON_ONE, ON_THREAD))],
+    "megabytes, threads",
+    [(64, NONE), (72, ONE), (72, TWO), *((many, threads) for many in (100, 512, 2048) for threads in (NONE, ONE))],
 )
 def test_a_guest_may_limit_its_address_space(
-    megabytes: int, where: str, run: Callable[..., Run]
+    megabytes: int, threads: str, run: Callable[..., Run]
 ) -> None:
-    limited = run([GUESTS / "limits", str(megabytes), "200000"], [*SMALL_CACHES, where])
+    limited = run([GUESTS / "limits", str(megabytes), "200000"], [*SMALL_CACHES, threads])
     assert limited.status == 0, limited.log
     assert limited.stdout == natively(GUESTS / "limits", str(megabytes), "200000")
     assert check_profile(limited.profile_path) == ""
