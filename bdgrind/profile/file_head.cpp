@@ -12,6 +12,15 @@ void write_cache(TextOutput& out, std::string_view name, const CacheGeometry& ca
         << "-way associative\n";
 }
 
+// How the cache chooses places, if that is not what all of them do by default.
+void write_policy(TextOutput& out, std::string_view name, const CacheGeometry& cache) {
+    const bool is_hashed = cache.index == SetIndex::kHash;
+    if (cache.replacement == Replacement{} && !is_hashed) return;
+    out << "desc: " << name << " policy: ";
+    write_replacement(out, cache.replacement);
+    out << (is_hashed ? ", sets by a hash\n" : "\n");
+}
+
 void write_tlbs(TextOutput& out, std::string_view name, const PageTlbs& tlbs) {
     constexpr unsigned kMebiBits = 20;
     out << "desc: " << name << ": pages of ";
@@ -45,6 +54,8 @@ void write_descriptions(TextOutput& out, const RunDescription& run) {
         write_cache(out, "D1", run.caches->d1);
         if (run.caches->has_l2()) write_cache(out, "L2", run.caches->l2);
         write_cache(out, "LL", run.caches->ll);
+        if (run.caches->has_l2()) write_policy(out, "L2", run.caches->l2);
+        write_policy(out, "LL", run.caches->ll);
         out << "desc: Geometry: " << run.geometry_source << '\n';
     }
     if (run.tlbs != nullptr) {

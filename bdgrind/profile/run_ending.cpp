@@ -36,6 +36,11 @@ void write_caches(TextOutput& out, const CacheGeometries& caches, std::string_vi
         out << name;
         write_size(out, cache.size_bytes);
         out << ' ' << cache.ways << "-way";
+        if (cache.replacement != Replacement{}) {
+            out << ' ';
+            write_replacement(out, cache.replacement);
+        }
+        if (cache.index == SetIndex::kHash) out << " hashed";
         if (!same_lines) out << ' ' << cache.line_bytes << " B";
     };
     write("I1 ", caches.i1);

@@ -141,6 +141,16 @@ const char* read(std::string_view text, CacheOption* cache) {
     return error;
 }
 
+const char* read(std::string_view text, PolicyOption* policy) {
+    return parse_replacement(text, &policy->replacement);
+}
+
+const char* read(std::string_view text, IndexOption* index) {
+    if (text != "bits" && text != "hash") return "it must be bits or hash";
+    index->index = text == "bits" ? SetIndex::kBits : SetIndex::kHash;
+    return nullptr;
+}
+
 const char* read(std::string_view text, MachineOption* machine) {
     *machine = {.preset = find_machine_preset(text), .is_native = text == "native", .lists = text == "list"};
     if (machine->preset != nullptr || machine->is_native || machine->lists) return nullptr;
@@ -279,10 +289,9 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .system_calls = given.collect_systime != SystemTime::kNo,
                         .system_cpu_time = given.collect_systime == SystemTime::kNanoseconds,
                         .context_tree = given.context_tree != TreeChoice::kNo,
-                        .context_tree_rules = {
-                            .by_site = given.context_tree == TreeChoice::kSites,
-                            .recursion = given.context_tree_recursion,
-                            .most_nodes = given.context_tree_nodes},
+                        .context_tree_rules = {.by_site = given.context_tree == TreeChoice::kSites,
+                                               .recursion = given.context_tree_recursion,
+                                               .most_nodes = given.context_tree_nodes},
                         .flow_paths = given.paths.follows,
                         .flow_rules = {.most_nodes = given.paths_nodes},
                         .objects = given.objects && given.cache_sim && given.cache_use,
@@ -295,6 +304,12 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.l2.given) config.caches.l2 = given.l2.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;
+    if (config.caches.has_l2()) {
+        config.caches.l2.replacement = given.l2_replacement.replacement;
+        config.caches.l2.index = given.l2_index.index;
+    }
+    config.caches.ll.replacement = given.ll_replacement.replacement;
+    config.caches.ll.index = given.ll_index.index;
     if (config.cache_sim && given.tlb.simulates) {
         config.tlbs = given.tlb.given.any() ? given.tlb.given : tlb_preset(given).tlbs;
     }
@@ -338,6 +353,16 @@ void write_tlb_source(TextOutput& out, const Options& given) {
     const MachinePreset& preset = tlb_preset(given);
     out << "those of " << preset.name << ", " << preset.processor;
     if (given.tlb.preset == nullptr && given.machine.preset == nullptr) out << ", as this machine's are not known";
+}
+
+const char* caches_error(const CacheGeometries& caches) {
+    if (caches.has_l2() && geometry_error(caches.l2) != nullptr) {
+        return "--L2-replacement=tree-plru needs an L2 whose number of ways is a power of two.";
+    }
+    if (geometry_error(caches.ll) != nullptr) {
+        return "--LL-replacement=tree-plru needs an LL whose number of ways is a power of two.";
+    }
+    return nullptr;
 }
 
 std::string_view geometry_source(const Options& given, std::string_view source) {

@@ -43,6 +43,8 @@ const char* text_of(const PatternList&) { return "none"; }
 const char* text_of(const PathOption&) { return "no"; }
 const char* text_of(const CacheOption&) { return "the machine's own"; }
 const char* text_of(const MiddleCacheOption&) { return "no"; }
+const char* text_of(const PolicyOption&) { return "lru"; }
+const char* text_of(const IndexOption&) { return "bits"; }
 const char* text_of(const TlbOption&) { return "no"; }
 const char* text_of(const MachineOption&) { return "this machine's first and last level"; }
 

@@ -23,6 +23,14 @@ struct CacheOption {
 };
 struct MiddleCacheOption : CacheOption {};  // of no bytes: there is to be none
 
+// How a cache chooses places for its lines.
+struct PolicyOption {
+    Replacement replacement{};
+};
+struct IndexOption {
+    SetIndex index = SetIndex::kBits;
+};
+
 // Whose caches are simulated, but for those that have options of their own.
 struct MachineOption {
     const MachinePreset* preset = nullptr;
@@ -94,7 +102,8 @@ struct SampleOption {
 
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
-//   Cache, MiddleCache   <size>,<ways>,<line size>; Machine   whose caches; Tlb   whose TLBs;
+//   Cache, MiddleCache   <size>,<ways>,<line size>; Policy, Index   of a cache; Machine   whose caches;
+//   Tlb   whose TLBs;
 //   Tree, Recursion   of the context tree; Cores, Order   of threads; Sample   which parts of the run;
 //   Paths   yes, no, or names as in Patterns; Threads   auto or a number
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
@@ -155,6 +164,17 @@ struct SampleOption {
     BD_OPTION(MiddleCache, l2, "L2", {}, "no|<size>,<ways>,<line size>",                                \
               "a cache between the L1 caches and LL, in bytes")                                         \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
+    BD_OPTION(Policy, l2_replacement, "L2-replacement", {}, "<policy>",                                 \
+              "which line leaves a full set of L2, as for LL")                                          \
+    BD_OPTION(Policy, ll_replacement, "LL-replacement", {}, "<policy>",                                 \
+              "which line leaves a full set of LL: lru, tree-plru,\n"                                   \
+              "bit-plru, fifo, random[,<seed>], or QLRU_... (ages, as\n"                                \
+              "QLRU_H11_M1_R0_U0)")                                                                     \
+    BD_OPTION(Index, l2_index, "L2-index", {}, "bits|hash",                                             \
+              "how the set of a line is chosen in L2, as for LL")                                       \
+    BD_OPTION(Index, ll_index, "LL-index", {}, "bits|hash",                                             \
+              "whether the lowest bits of a line's address choose its\n"                                \
+              "set in LL, or a hash of all bits")                                                       \
     BD_OPTION(Tlb, tlb, "tlb", {}, "no|yes|<name>|<geometry>",                                          \
               "look up pages of 4 KiB and 2 MiB in the TLBs of the\n"                                   \
               "--machine (yes), of a processor that --machine=list\n"                                   \
@@ -242,6 +262,8 @@ using Number = std::uint32_t;
 using Count = std::uint64_t;
 using Cache = CacheOption;
 using MiddleCache = MiddleCacheOption;
+using Policy = PolicyOption;
+using Index = IndexOption;
 using Machine = MachineOption;
 using Tlb = TlbOption;
 using Patterns = PatternList;
@@ -283,6 +305,9 @@ bool parse_option(const char* argument, Options* result, OptionError* error);
 
 // The engine's settings: as the options say, and with `caches` for those that they do not name.
 EngineConfig engine_config(const Options& given, const CacheGeometries& caches);
+
+// What is wrong with the geometry of L2 or LL, although each option is fine, as a whole sentence; null: nothing.
+const char* caches_error(const CacheGeometries& caches);
 
 // Where that one's caches are known from, if `caches` are known from `source`.
 std::string_view geometry_source(const Options& given, std::string_view source);

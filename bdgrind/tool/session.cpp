@@ -22,9 +22,9 @@ namespace {
 // For the profile, where bd_annotate finds the level in it.
 std::string_view source_without_l2(const MachineCaches& machine) {
     static HChar text[160];
-    const UInt size = VG_(snprintf)(text, sizeof text, "%s; its L2 of %llu B, %u B, %u-way is not simulated",
-                                    machine.source, static_cast<ULong>(machine.l2.size_bytes), machine.l2.line_bytes,
-                                    machine.l2.ways);
+    const UInt size =
+        VG_(snprintf)(text, sizeof text, "%s; its L2 of %llu B, %u B, %u-way is not simulated", machine.source,
+                      static_cast<ULong>(machine.l2.size_bytes), machine.l2.line_bytes, machine.l2.ways);
     return {text, std::min<std::size_t>(size, sizeof text - 1)};
 }
 
@@ -60,12 +60,14 @@ void say_how_much_is_sampled(const Sampler& sampler) {
     const RunSample sample = sampler.sample();
     const BurstSums& sums = *sample.sums;
     VG_(umsg)("\n");
-    VG_(umsg)("Estimates from %u bursts and the first blocks: %llu of %llu blocks were counted.\n", sums.bursts(),
-              static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.length.blocks));
+    VG_(umsg)
+    ("Estimates from %u bursts and the first blocks: %llu of %llu blocks were counted.\n", sums.bursts(),
+     static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.length.blocks));
     if (sums.bursts() >= BurstSums::kFewest || sums.blocks() >= sample.length.blocks) return;
-    VG_(umsg)("%s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
-              sums.bursts() == 0 ? "Only the start of the program was counted"
-                                 : "These are too few bursts to say how good the estimates are");
+    VG_(umsg)
+    ("%s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
+     sums.bursts() == 0 ? "Only the start of the program was counted"
+                        : "These are too few bursts to say how good the estimates are");
 }
 
 }  // namespace
@@ -75,6 +77,10 @@ EngineConfig Session::make_config(std::string_view* source) {
     CacheGeometries own = machine.caches;
     if (options.machine.is_native) own.l2 = machine.l2;
     const EngineConfig config = engine_config(options, own);
+    if (const char* const error = config.cache_sim ? caches_error(config.caches) : nullptr) {
+        VG_(umsg)("%s\n", error);
+        VG_(exit)(1);
+    }
     const bool all_given = options.i1.given && options.d1.given && options.ll.given;
     const bool one_given = options.i1.given || options.d1.given || options.l2.given || options.ll.given;
     // What stands in LL's place is known where that is named.
@@ -92,6 +98,11 @@ EngineConfig Session::make_config(std::string_view* source) {
     }
     if (options.tlb.simulates && !config.tlbs.any() && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --tlb does nothing with --cache-sim=no.\n");
+    }
+    const bool chooses_in_l2 =
+        options.l2_replacement.replacement != Replacement{} || options.l2_index.index != SetIndex::kBits;
+    if (chooses_in_l2 && !config.caches.has_l2() && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --L2-replacement and --L2-index do nothing without an L2.\n");
     }
     const bool names_allocators = !options.alloc_fn.empty() || !options.alloc_fn_of.empty() ||
                                   !options.free_fn.empty() || !options.free_fn_of.empty();
@@ -111,8 +122,9 @@ EngineConfig Session::make_config(std::string_view* source) {
         if (lacks_l2) {
             const ULong size = machine.l2.size_bytes;
             const bool is_mebi = size % (ULong{1} << 20) == 0;
-            VG_(umsg)("Not simulated: its L2 of %llu %s (--machine=native simulates it)\n",
-                      size >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");
+            VG_(umsg)
+            ("Not simulated: its L2 of %llu %s (--machine=native simulates it)\n", size >> (is_mebi ? 20 : 10),
+             is_mebi ? "MiB" : "KiB");
         }
     }
     if (config.tlbs.any() && VG_(clo_verbosity) > 0) {
@@ -143,19 +155,18 @@ Session::Session()
     if (options.record_trace != nullptr) {
         TextBuffer command;
         write_command(command);
-        recorder_ = std::make_unique<TraceRecorder>(
-            options.record_trace, TraceRun{.pid = static_cast<std::uint64_t>(VG_(getpid)()),
-                                           .command = command.view(),
-                                           .geometry_source = geometry_source_,
-                                           .caches = config_.caches});
+        recorder_ = std::make_unique<TraceRecorder>(options.record_trace,
+                                                    TraceRun{.pid = static_cast<std::uint64_t>(VG_(getpid)()),
+                                                             .command = command.view(),
+                                                             .geometry_source = geometry_source_,
+                                                             .caches = config_.caches});
     }
     const auto serve = [](const Request& request) { session->serve(request); };
     if (config_.cores != 0) {
-        order_ = std::make_unique<VirtualOrder>(
-            OrderRules{.cores = config_.cores,
-                       .slice = options.thread_slice,
-                       .is_virtual = options.thread_order == ThreadOrder::kVirtual,
-                       .line_bits = config_.caches.d1.line_bits()});
+        order_ = std::make_unique<VirtualOrder>(OrderRules{.cores = config_.cores,
+                                                           .slice = options.thread_slice,
+                                                           .is_virtual = options.thread_order == ThreadOrder::kVirtual,
+                                                           .line_bits = config_.caches.d1.line_bits()});
     }
     start_trace(engine_, order_.get(), recorder_.get(), serve, options.engine_threads);
     if (options.sample.bursts.length != 0) {

@@ -43,6 +43,9 @@ const char* geometry_error(const CacheGeometry& geometry) {
         return kHasRoom ? "a cache can have at most 2147483648 lines"
                         : "a cache for 32-bit programs can have at most 16777216 lines";
     }
+    if (geometry.replacement.policy == ReplacementPolicy::kTreePlru && !std::has_single_bit(geometry.ways)) {
+        return "tree-plru needs a number of ways that is a power of two";
+    }
     return nullptr;
 }
 

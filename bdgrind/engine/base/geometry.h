@@ -7,15 +7,22 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/base/replacement.h"
+
 namespace bd {
 
 inline constexpr std::uint32_t kMinLineBytes = 16;
 inline constexpr std::uint32_t kMaxLineBytes = 256;
 
+// Which bits of a line's number choose its set: the lowest ones, or these mixed with all others.
+enum class SetIndex : std::uint8_t { kBits, kHash };
+
 struct CacheGeometry {
     std::uint64_t size_bytes;
     std::uint32_t ways;
     std::uint32_t line_bytes;
+    Replacement replacement{};  // that of I1 and D1 is LRU, and their index is kBits
+    SetIndex index = SetIndex::kBits;
 
     constexpr std::uint64_t sets() const { return size_bytes / ways / line_bytes; }
     constexpr std::uint64_t lines() const { return size_bytes / line_bytes; }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A set-associative cache with least-recently-used replacement: the lines in it, and for each line a Use, which is
-// defined by the user of this class. The index of a line does not change as long as the line stays.
+// A set-associative cache: the lines in it, and for each line a Use, which is defined by the user of this class. The
+// index of a line does not change as long as the line stays.
 //
 // Caches of up to 16 ways, which are nearly all, keep the tags of a set in one line of the host's cache: 32 bits of
 // each tag, which are compared all at once. Mostly these suffice, as line numbers of guests rarely have more. The order
 // of use is in the same host line if there is room. Caches of up to 32 ways, as in servers, use two host lines. Others
 // are searched way by way.
+//
+// Replacement is mostly LRU, for which there is a fast path; a FIFO has the same order, in which hits change nothing.
 
 #pragma once
 
@@ -23,6 +25,7 @@
 #include "engine/base/types.h"
 #include "engine/base/zeroed_array.h"
 #include "engine/cache/lru_order.h"
+#include "engine/cache/replacement_states.h"
 
 namespace bd {
 
@@ -40,18 +43,22 @@ public:
     explicit CacheLines(const CacheGeometry& geometry)
         : ways_(geometry.ways),
           sets_(static_cast<std::size_t>(geometry.sets())),
-          set_mask_((sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0),
+          set_mask_(geometry.index == SetIndex::kBits && std::has_single_bit(sets_) ? sets_ - 1 : 0),
+          hash_bits_(geometry.index == SetIndex::kHash ? static_cast<unsigned>(std::countr_zero(sets_)) : 0),
+          policy_(geometry.replacement.policy),
+          is_small_lru_(policy_ == ReplacementPolicy::kLru && ways_ <= kFewWays),
           lines_(static_cast<std::size_t>(geometry.lines()) + 1),
           tag_lines_(ways_ <= kFewWays ? 1 : 2),
           tags_(ways_ <= kTaggedWays ? sets_ * tag_lines_ : 0),
           few_order_(ways_ > kWaysBesideOrder && ways_ <= kFewWays ? sets_ : 0),
-          order_(ways_ <= kFewWays ? 0 : size()) {
+          order_(ways_ <= kFewWays ? 0 : size()),
+          states_(geometry.replacement, sets_, ways_) {
         BD_CHECK(geometry_error(geometry) == nullptr);
     }
 
     std::size_t set_of(LineNumber line) const {
         const auto number = static_cast<std::uint64_t>(line);
-        return static_cast<std::size_t>(set_mask_ != 0 ? number & set_mask_ : number % sets_);
+        return static_cast<std::size_t>(set_mask_ != 0 ? number & set_mask_ : hashed(number) % sets_);
     }
 
     // The line in a slot; kNoLine if it is empty.
@@ -71,34 +78,20 @@ public:
     // Uses `line` if it is there, and returns its index; else kAbsent.
     std::uint32_t use(LineNumber line) {
         const std::size_t set = set_of(line);
-        if (ways_ <= kFewWays) {
+        if (is_small_lru_) {
             const std::uint32_t index = find_by_tag(set, line);
             if (index != kAbsent) order_of(set).use(static_cast<unsigned>(index - set * ways_));
             return index;
         }
         const std::uint32_t index = ways_ <= kTaggedWays ? find_by_tag(set, line) : find_in_many(set, line);
-        if (index != kAbsent) {
-            std::uint16_t* order = &order_[set * ways_];
-            const auto way = static_cast<std::uint16_t>(index - set * ways_);
-            make_first(order, static_cast<std::size_t>(std::find(order, order + ways_, way) - order));
-        }
+        if (index != kAbsent) note_use(set, index);
         return index;
     }
 
-    // Puts `line`, which must be absent, in the slot of the least recently used line of its set.
+    // Puts `line`, which must be absent, in an empty slot of its set, or else where the policy says.
     Insertion insert(LineNumber line) {
         const std::size_t set = set_of(line);
-        std::size_t way;
-        if (ways_ <= kFewWays) {
-            way = order_of(set).use_oldest(ways_);
-        } else {
-            std::uint16_t* order = &order_[set * ways_];
-            if (order[0] == order[1]) {  // still zeros
-                for (std::uint32_t i = 0; i < ways_; ++i) order[i] = static_cast<std::uint16_t>(i);
-            }
-            make_first(order, ways_ - 1);
-            way = order[0];
-        }
+        const std::size_t way = is_small_lru_ ? order_of(set).use_oldest(ways_) : take_way(set);
         const auto index = static_cast<std::uint32_t>(set * ways_ + way);
         return {index, replace(set, index, line)};
     }
@@ -116,10 +109,11 @@ public:
     std::uint32_t ways() const { return ways_; }
     std::size_t sets() const { return sets_; }
 
-    // Empties a slot.
+    // Empties a slot; with all others of its set, or else the next line may not get it.
     void clear(std::uint32_t index) {
         lines_[index].tag = 0;
         if (ways_ <= kTaggedWays) short_tag_at(index / ways_, index % ways_) = 0;
+        if (!has_order()) states_.clear(index / ways_, index % ways_);
     }
 
     // Prefetch, on the host, what a look-up of `line` reads first; and then, once that has come, the rest: the line
@@ -217,6 +211,61 @@ private:
         return kAbsent;
     }
 
+    // The number of a line with its lowest bits, which choose the set, mixed with all others.
+    std::uint64_t hashed(std::uint64_t number) const {
+        if (hash_bits_ == 0) return number;
+        std::uint64_t mixed = 0;
+        for (std::uint64_t rest = number >> hash_bits_; rest != 0; rest >>= hash_bits_) mixed ^= rest;
+        return number ^ (mixed & ((std::uint64_t{1} << hash_bits_) - 1));
+    }
+
+    // Whether the ways of a set are in an order, as LRU and FIFO need it.
+    bool has_order() const {
+        return policy_ == ReplacementPolicy::kLru || policy_ == ReplacementPolicy::kFifo;
+    }
+
+    [[gnu::noinline]] void note_use(std::size_t set, std::uint32_t index) {
+        if (policy_ == ReplacementPolicy::kFifo) return;
+        if (!has_order()) {
+            states_.use(set, static_cast<std::uint32_t>(index - set * ways_));
+            return;
+        }
+        std::uint16_t* order = &order_[set * ways_];
+        const auto way = static_cast<std::uint16_t>(index - set * ways_);
+        make_first(order, static_cast<std::size_t>(std::find(order, order + ways_, way) - order));
+    }
+
+    // The way for a line that is loaded.
+    [[gnu::noinline]] std::size_t take_way(std::size_t set) {
+        if (has_order()) {
+            if (ways_ <= kFewWays) return order_of(set).use_oldest(ways_);
+            std::uint16_t* order = &order_[set * ways_];
+            if (order[0] == order[1]) {  // still zeros
+                for (std::uint32_t i = 0; i < ways_; ++i) order[i] = static_cast<std::uint16_t>(i);
+            }
+            make_first(order, ways_ - 1);
+            return order[0];
+        }
+        states_.before_load(set);
+        std::uint32_t way = empty_way(set);
+        if (way == ways_) way = states_.victim(set);
+        states_.load(set, way);
+        return way;
+    }
+
+    // The empty way of a set that is filled first; as many as there are if all are full.
+    std::uint32_t empty_way(std::size_t set) const {
+        const auto is_empty = [&](std::uint32_t way) { return lines_[set * ways_ + way].tag == 0; };
+        if (ways_ <= kTaggedWays && ways_with(set, 0) == 0) return ways_;
+        std::uint32_t way = 0;
+        if (states_.fills_backwards()) {
+            for (way = ways_; way != 0 && !is_empty(way - 1); --way) {}
+            return way == 0 ? ways_ : way - 1;
+        }
+        while (way != ways_ && !is_empty(way)) ++way;
+        return way;
+    }
+
     static void make_first(std::uint16_t* order, std::size_t rank) {
         const std::uint16_t way = order[rank];
         std::copy_backward(order, order + rank, order + rank + 1);
@@ -225,12 +274,16 @@ private:
 
     std::uint32_t ways_;
     std::size_t sets_;
-    std::uint64_t set_mask_;            // 0 if the number of sets is 1 or not a power of two
+    std::uint64_t set_mask_;  // 0 if the set is not just the lowest bits of a line's number
+    unsigned hash_bits_;      // of a line's number that are mixed with all others; 0: none
+    ReplacementPolicy policy_;
+    bool is_small_lru_;                 // with up to kFewWays ways, the fast path
     ZeroedArray<Line> lines_;           // followed by an empty one
     std::size_t tag_lines_;             // host lines with the tags of a set
     ZeroedArray<Tags> tags_;            // by set and host line; empty with more than kTaggedWays ways
     ZeroedArray<LruOrder> few_order_;   // by set, with up to kFewWays ways; empty if the order is beside the tags
     ZeroedArray<std::uint16_t> order_;  // with more: the ways of each set, most recently used first; all 0 if unused
+    ReplacementStates states_;          // of policies that have no order
     bool has_long_tags_ = false;        // whether there was a line that does not fit a short tag
 };
 

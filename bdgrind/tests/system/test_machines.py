@@ -16,6 +16,11 @@ THREE_LEVELS = {
     "other lines": "--I1=1024,2,32 --D1=2048,2,128 --L2=4096,4,64 --LL=20480,5,256",
     "L2 smaller than L1": "--I1=4096,4,64 --D1=4096,4,64 --L2=1024,2,64 --LL=16384,8,64",
 }
+POLICIES = {
+    "trees": "--LL-replacement=tree-plru --L2-replacement=bit-plru --L2-index=hash",
+    "ages": "--LL-replacement=QLRU_H11_M1_R0_U0 --L2-replacement=QLRU_H00_M1_R2_U1 --LL-index=hash",
+    "others": "--LL-replacement=random,3 --L2-replacement=fifo",
+}
 ALL = ["--simulate-wb=yes", "--simulate-hwpref=yes", "--branch-sim=yes", "--why=yes", "--objects=yes"]
 
 
@@ -30,6 +35,44 @@ def test_three_levels_equal_the_naive_engines(tmp_path: Path, name: str, more: l
     assert not check_profile(run.profile_path)
     compared = subprocess.run([BDCOMPARE, *options, trace], capture_output=True, text=True, check=False)
     assert compared.returncode == 0, compared.stdout + compared.stderr
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_policies_equal_the_naive_engines(tmp_path: Path, name: str) -> None:
+    if not BDCOMPARE.exists():
+        pytest.skip("bdcompare is not built: GoogleTest is missing")
+    trace = tmp_path / "trace"
+    options = [*THREE_LEVELS["ordinary"].split(), *POLICIES[name].split(), "--why=yes"]
+    run = run_tool(tmp_path, [GUESTS / "attribution"], [*options, f"--record-trace={trace}"])
+    assert not check_profile(run.profile_path)
+    compared = subprocess.run([BDCOMPARE, *options, trace], capture_output=True, text=True, check=False)
+    assert compared.returncode == 0, compared.stdout + compared.stderr
+
+
+def test_policies_are_named_where_caches_are(tmp_path: Path) -> None:
+    caches = "--I1=1024,2,64 --D1=1024,2,64 --L2=4096,4,64 --LL=65536,8,64".split()
+    plain = run_tool(tmp_path, [GUESTS / "workload"], caches, name="plain")
+    assert not [line for line in plain.profile_path.read_text().splitlines() if " policy: " in line]
+    options = [*caches, "--L2-index=hash", "--LL-replacement=random"]
+    run = run_tool(tmp_path, [GUESTS / "workload"], options, name="other")
+    lines = run.profile_path.read_text().splitlines()
+    assert "desc: L2 policy: lru, sets by a hash" in lines
+    assert "desc: LL policy: random,0" in lines
+    assert "L2 4 KiB 4-way hashed, LL 64 KiB 8-way random,0; lines of 64 B" in run.log
+    assert run.profile.totals["D1mr"] == plain.profile.totals["D1mr"]
+    assert run.profile.totals["DLmr"] != plain.profile.totals["DLmr"]
+
+
+def test_a_tree_needs_a_power_of_two(tmp_path: Path) -> None:
+    for level, caches in {"LL": "--LL=98304,12,64", "L2": "--L2=98304,12,64"}.items():
+        run = subprocess.run(
+            [VALGRIND, "--tool=bdgrind", caches, f"--{level}-replacement=tree-plru", "echo", "it ran"],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+        )
+        assert run.returncode == 1
+        assert f"--{level}-replacement=tree-plru needs an {level} whose number of ways is a power of two." in run.stderr
+        assert "it ran" not in run.stdout
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_l2_changes_nothing_in_front_of_it(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ void NaiveCaches::flush() {
             while (!set.empty()) evict_behind(level, set);
         }
         behind_[level].touched.clear();
+        behind_[level].forget_policies();
     }
     streams_.clear();
     for (Cache* cache : {&i1_, &d1_}) cache->touched.clear();
@@ -49,9 +50,24 @@ NaiveCaches::Line* NaiveCaches::Cache::use(Address number) {
     for (auto line = set.begin(); line != set.end(); ++line) {
         if (line->number != number) continue;
         set.splice(set.begin(), set, line);
+        if (!policies.empty()) policies[naive_set(geometry, number)].use(number);
         return &set.front();
     }
     return nullptr;
+}
+
+void NaiveCaches::Cache::choose_victim(Address number) {
+    if (policies.empty()) return;
+    const std::optional<Address> victim = policies[naive_set(geometry, number)].load(number, random);
+    if (!victim) return;
+    std::list<Line>& set = set_of(number);
+    const auto has = [&](const Line& line) { return line.number == *victim; };
+    set.splice(set.end(), set, std::ranges::find_if(set, has));
+}
+
+void NaiveCaches::Cache::forget_policies() {
+    if (geometry.replacement.policy == ReplacementPolicy::kLru) return;
+    policies.assign(sets.size(), NaiveSet(geometry.replacement, ways));
 }
 
 NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address size, bool writes) {
@@ -122,6 +138,7 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
 // Returns whether a dirty line had to go.
 bool NaiveCaches::load_behind(std::size_t level, Address number, bool is_data, Address address) {
     std::list<Line>& set = behind_[level].set_of(number);
+    behind_[level].choose_victim(number);
     const bool evicted_dirty = set.size() == behind_[level].ways && evict_behind(level, set);
     load(set, number, is_data, address);
     return evicted_dirty;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "naive_flow.h"
+#include "naive_replacement.h"
 #include "run_costs.h"
 #include "scenario.h"
 
@@ -109,24 +110,35 @@ private:
         bool dirty = false;
     };
 
-    // Every set is a list, most recently used line first.
+    // Every set is a list, most recently used line first. With another policy than LRU, the line that has to go is
+    // moved to the end.
     struct Cache {
-        explicit Cache(const CacheGeometry& geometry)
-            : line_bytes(geometry.line_bytes),
-              ways(geometry.ways),
-              sets(geometry.size_bytes / geometry.line_bytes / geometry.ways) {}
+        explicit Cache(const CacheGeometry& of)
+            : geometry(of),
+              line_bytes(of.line_bytes),
+              ways(of.ways),
+              sets(of.size_bytes / of.line_bytes / of.ways),
+              random(of.replacement.seed) {
+            forget_policies();
+        }
 
-        std::list<Line>& set_of(Address number) { return sets[number % sets.size()]; }
+        std::list<Line>& set_of(Address number) { return sets[naive_set(geometry, number)]; }
         // Makes a line the most recently used one, if it is there.
         Line* use(Address number);
+        // Prepares its set for a line that is absent.
+        void choose_victim(Address number);
+        void forget_policies();
 
         // Touches a line.
         Distance touch_in_order(Address number);
         void note(const Distance& distance, Causes& causes) const;
 
+        CacheGeometry geometry;
         Address line_bytes;
         std::size_t ways;
         std::vector<std::list<Line>> sets;
+        std::vector<NaiveSet> policies{};  // of each set; none with LRU
+        std::uint64_t random;
         std::vector<Address> touched{};  // lines, the latest one last
     };
 

@@ -214,6 +214,29 @@ TEST(Oracle, ThreeLevelsAreTheSame) {
     });
 }
 
+// With other replacement policies and indices of L2 and LL, whatever else is asked for; in one part or in many.
+TEST(Oracle, ReplacementPoliciesAreTheSame) {
+    for_each_seed(kRuns, [](unsigned seed) {
+        std::mt19937 random(seed);
+        const bool plain = random() % 3 == 0;  // as it is simulated fastest
+        const unsigned object_depth = random() % 6 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
+        const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};
+        const RunVariant variant{.cache_use = object_depth != 0 || random() % 8 != 0,
+                                 .batch = random() % 2 == 0 ? 1 + random() % 40 : ~std::size_t{0},
+                                 .dump_every = random() % 4 == 0 ? 1 + random() % 40 : 0,
+                                 .more_events = !plain && random() % 2 == 0,
+                                 .branches = random() % 2 == 0,
+                                 .write_backs = random() % 4 != 0,
+                                 .paths = random() % 6 == 0 ? std::optional(paths) : std::nullopt,
+                                 .object_depth = object_depth,
+                                 .why_times = plain || random() % 2 == 0 ? 0 : 1 + random() % 500};
+        const Scenario simple = random_scenario(seed);
+        Scenario scenario = with_policies(random() % 2 == 0 ? simple : with_l2(simple, seed), seed);
+        if (plain) scenario.prefetch = false;
+        expect_equal(object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
+    });
+}
+
 // Pages that miss a TLB, by instruction, call, path and data, whatever else is asked for; in one part or in many.
 TEST(Oracle, PageMissesAreTheSame) {
     for_each_seed(kRuns, [](unsigned seed) {

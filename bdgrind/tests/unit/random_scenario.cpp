@@ -312,6 +312,35 @@ Scenario with_l2(Scenario plain, unsigned seed) {
     return plain;
 }
 
+Scenario with_policies(Scenario plain, unsigned seed) {
+    Choice choice(seed + 1);
+    const auto change = [&](CacheGeometry& cache) {
+        cache.index = choice.chance(50) ? SetIndex::kHash : SetIndex::kBits;
+        Replacement& rules = cache.replacement;
+        rules.policy = static_cast<ReplacementPolicy>(choice.below(6));
+        rules.seed = choice.below(1000);
+        const auto digit = [&](std::uint64_t last) { return static_cast<std::uint8_t>(choice.below(last + 1)); };
+        QuadAges& ages = rules.ages;
+        ages.hit_at_3 = digit(2);
+        ages.hit_at_2 = digit(std::min<std::uint64_t>(ages.hit_at_3, 1));
+        ages.loaded = digit(3);
+        ages.replace = digit(2);
+        ages.update = digit(ages.replace == 1 ? 3 : 1);
+        ages.update_on_misses = choice.chance(30);
+        if (rules.policy != ReplacementPolicy::kTreePlru || geometry_error(cache) == nullptr) return;
+        // A power of two of ways.
+        const std::uint64_t sets = cache.sets();
+        cache.ways = 1u << choice.below(5);
+        cache.size_bytes = sets * cache.ways * cache.line_bytes;
+    };
+    if (plain.caches.has_l2()) change(plain.caches.l2);
+    change(plain.caches.ll);
+    for (const CacheGeometry& cache : {plain.caches.ll, plain.caches.l2}) {
+        EXPECT_TRUE(cache.size_bytes == 0 || geometry_error(cache) == nullptr);
+    }
+    return plain;
+}
+
 Scenario with_tlbs(Scenario plain, unsigned seed) {
     Choice choice(seed);
     const auto tlb = [&](unsigned most_ways) {

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What replacement policies that do not follow an order of lines know of the ways of each set, a byte per way: of trees
+// which half of a node's ways is to be replaced next, bits of use, or how much younger than age 3 a line is. Zero bytes
+// are where all of them begin.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/base/replacement.h"
+#include "engine/base/zeroed_array.h"
+
+namespace bd {
+
+class ReplacementStates {
+public:
+    ReplacementStates(const Replacement& replacement, std::size_t sets, std::uint32_t ways)
+        : policy_(replacement.policy),
+          ages_(replacement.ages),
+          random_(replacement.seed),
+          ways_(ways),
+          bytes_(has_bytes() ? sets * ways : 0) {}
+
+    // Whether a set is filled from its last way on, not from the first.
+    bool fills_backwards() const { return policy_ == ReplacementPolicy::kQuadAge && ages_.replace == 2; }
+
+    // A line in `way` is used.
+    void use(std::size_t set, std::uint32_t way) {
+        if (policy_ == ReplacementPolicy::kQuadAge) {
+            std::uint8_t& younger = of(set)[way];
+            const auto age = static_cast<std::uint8_t>(kOldest - younger);
+            younger = kOldest - (age == 3 ? ages_.hit_at_3 : age == 2 ? ages_.hit_at_2 : std::uint8_t{0});
+            if (!ages_.update_on_misses) grow_older(set, way);
+        } else {
+            mark(set, way);
+        }
+    }
+
+    // The way of a full set whose line is to be replaced.
+    std::uint32_t victim(std::size_t set) {
+        if (policy_ == ReplacementPolicy::kRandom) {
+            random_ = random_ * 6364136223846793005 + 1442695040888963407;
+            return static_cast<std::uint32_t>((random_ >> 32) * ways_ >> 32);
+        }
+        const std::span<std::uint8_t> bytes = of(set);
+        if (policy_ == ReplacementPolicy::kTreePlru) {
+            std::uint32_t node = 1;
+            while (node < ways_) node = 2 * node + bytes[node];
+            return node - ways_;
+        }
+        const auto found = std::ranges::find(bytes, 0);
+        return found == bytes.end() ? 0 : static_cast<std::uint32_t>(found - bytes.begin());
+    }
+
+    // A line is about to be loaded.
+    void before_load(std::size_t set) {
+        if (policy_ == ReplacementPolicy::kQuadAge && ages_.update_on_misses) grow_older(set, ways_);
+    }
+    // It was, into `way`.
+    void load(std::size_t set, std::uint32_t way) {
+        if (policy_ == ReplacementPolicy::kQuadAge) {
+            of(set)[way] = kOldest - ages_.loaded;
+            if (!ages_.update_on_misses) grow_older(set, way);
+        } else {
+            mark(set, way);
+        }
+    }
+
+    // `way` is empty now.
+    void clear(std::size_t set, std::uint32_t way) {
+        if (policy_ == ReplacementPolicy::kBitPlru || policy_ == ReplacementPolicy::kQuadAge) of(set)[way] = 0;
+    }
+
+private:
+    static constexpr std::uint8_t kOldest = 3;
+
+    bool has_bytes() const {
+        return policy_ == ReplacementPolicy::kTreePlru || policy_ == ReplacementPolicy::kBitPlru ||
+               policy_ == ReplacementPolicy::kQuadAge;
+    }
+    std::span<std::uint8_t> of(std::size_t set) { return {bytes_.begin() + set * ways_, ways_}; }
+
+    // A line in `way` is in use, for policies that do not ask how it came there.
+    void mark(std::size_t set, std::uint32_t way) {
+        if (policy_ == ReplacementPolicy::kRandom) return;
+        const std::span<std::uint8_t> bytes = of(set);
+        if (policy_ == ReplacementPolicy::kTreePlru) {
+            // All nodes above it lead to their other half. Node 1 is the root, with 2n and 2n + 1 below node n.
+            for (std::uint32_t node = ways_ + way; node > 1; node /= 2) bytes[node / 2] = node % 2 == 0;
+            return;
+        }
+        bytes[way] = 1;
+        if (std::ranges::find(bytes, 0) != bytes.end()) return;
+        std::ranges::fill(bytes, std::uint8_t{0});
+        bytes[way] = 1;
+    }
+
+    // All lines do, but for that in the way `accessed` where the policy says so.
+    void grow_older(std::size_t set, std::uint32_t accessed) {
+        const std::span<std::uint8_t> bytes = of(set);
+        const bool spares = ages_.update % 2 != 0 && accessed < ways_;
+        const std::uint8_t spared = spares ? bytes[accessed] : std::uint8_t{0};
+        std::uint8_t years = 0;
+        if (ages_.update >= 2) {  // by one, if none of them is of age 3
+            years = *std::ranges::min_element(bytes) == 0 ? 0 : 1;
+        } else {  // until one of the others is of age 3
+            if (spares) bytes[accessed] = kOldest;
+            years = *std::ranges::min_element(bytes);
+        }
+        if (years != 0) {
+            for (std::uint8_t& each : bytes) each = static_cast<std::uint8_t>(each - years);
+        }
+        if (spares) bytes[accessed] = spared;
+    }
+
+    ReplacementPolicy policy_;
+    QuadAges ages_;
+    std::uint64_t random_;
+    std::uint32_t ways_;
+    ZeroedArray<std::uint8_t> bytes_;
+};
+
+}  // namespace bd
