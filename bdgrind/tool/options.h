@@ -246,7 +246,8 @@ struct SampleOption {
               "(bursts: 1000000 of 50000000, seed 1)")                                                  \
     BD_OPTION(Threads, engine_threads, "engine-threads", {}, "auto|0|1|2",                              \
               "run the simulation on so many threads of its own;\n"                                     \
-              "auto: on as many as there are processors to spare")                                      \
+              "auto: on as many as there are processors to spare,\n"                                    \
+              "and on none with --sample=bursts")                                                       \
     BD_OPTION_GROUP("for developers of bdgrind")                                                        \
     BD_OPTION(Flag, check_ir, "check-ir", false, "no|yes",                                              \
               "check each translated block as VEX does for other tools")                                \

@@ -168,8 +168,12 @@ Session::Session()
                                                            .is_virtual = options.thread_order == ThreadOrder::kVirtual,
                                                            .line_bits = config_.caches.d1.line_bits()});
     }
-    start_trace(engine_, order_.get(), recorder_.get(), serve, options.engine_threads);
-    if (options.sample.bursts.length != 0) {
+    const bool samples = options.sample.bursts.length != 0;
+    // Bursts are short: another thread would take more processor time, for its part of the caches, than it saves.
+    const bool has_no_threads = samples && options.engine_threads.is_auto;
+    start_trace(engine_, order_.get(), recorder_.get(), serve,
+                has_no_threads ? EngineThreadCount{.is_auto = false, .count = 0} : options.engine_threads);
+    if (samples) {
         check_sample_options();
         const OpenCalls calls(blocks_, names_, config_.cache_sim || options.record_trace != nullptr);
         sampler_ = std::make_unique<Sampler>(options.sample.bursts, engine_, calls, position_kinds(),
@@ -181,7 +185,7 @@ Session::Session()
 
 IRSB* Session::instrument(IRSB* block, const VexGuestLayout& layout, IRType word_type) {
     IRSB* const observed = instruments_ ? instrumenter_.instrument(block, layout, word_type) : block;
-    return sampler_ != nullptr ? count_instructions(*observed) : observed;
+    return sampler_ != nullptr ? count_instructions(*observed, layout) : observed;
 }
 
 // What the program or the user asks for in mid-run would make bursts something else than a sample.

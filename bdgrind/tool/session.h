@@ -49,10 +49,14 @@ public:
     void set_instrumentation(bool on);
     // A thread's code is about to run; it no longer does, and so many blocks have run since the program's start.
     void before_code(ThreadId thread) {
-        if (sampler_ != nullptr) sampler_->before_code(thread);
+        if (sampler_ == nullptr) return;
+        sampler_->before_code(thread);
+        lend_instruction_count(thread);
     }
-    void after_code(std::uint64_t blocks) {
-        if (sampler_ != nullptr) sampler_->after_code({blocks, instructions_run});
+    void after_code(ThreadId thread, std::uint64_t blocks) {
+        if (sampler_ == nullptr) return;
+        return_instruction_count(thread);
+        sampler_->after_code({blocks, instructions_run});
     }
     // Observes no more if memory is about to end. To be called now and then, while no code runs.
     void check_memory();

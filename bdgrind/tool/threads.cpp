@@ -27,9 +27,9 @@ void start_client_code(ThreadId thread, ULong) {
     enter_code(thread);
 }
 
-void stop_client_code(ThreadId, ULong blocks) {
+void stop_client_code(ThreadId thread, ULong blocks) {
     leave_code();
-    session->after_code(blocks);
+    session->after_code(thread, blocks);
     session->check_memory();
 }
 
