@@ -97,6 +97,28 @@ def guarded(program: str, run: Callable[[], int]) -> int:
         _drop_unsaid()
 
 
+class _Ending:
+    """How the program ends."""
+
+    at_once = False
+
+
+def end_at_once() -> None:
+    """Let `ended` end the process. For a program that does nothing behind its run."""
+    _Ending.at_once = True
+
+
+def ended(status: int) -> int:
+    """The exit status of a run that has written everything, where most of what it knows is still in memory. After
+    `end_at_once`, it does not return: freeing millions of objects one by one takes a twentieth of the time of a report
+    on a large profile. Raises OutputError."""
+    if _Ending.at_once:
+        flush()
+        _drop_unsaid()
+        os._exit(status)
+    return status
+
+
 def _drop_unsaid() -> None:
     """Drop what standard error has not taken by now: Python would try once more when it exits, and from 3.13 on, the
     exit status would be 120 then."""

@@ -53,7 +53,7 @@ def test_instructions_without_objects_are_those_with_objects(lines):
     sums = {}
     for address, line, cost in lines:
         sums[address] = line, int(cost) + (sums[address][1] if address in sums else 0)
-    found = Instructions({PLACE: code}, lambda text: (int(text),))
+    found = Instructions({PLACE: code}, lambda text: (int(text),), lambda text, columns: (int(text),))
     assert {address: (line, *cost) for address, line, cost in instruction_rows(found, PLACE)} == sums
     assert len(list(instruction_rows(found, PLACE))) == len(sums)
     objects = {PLACE: {address: InstructionCost(line, (cost,)) for address, (line, cost) in sums.items()}}

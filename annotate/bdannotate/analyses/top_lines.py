@@ -8,7 +8,7 @@ that calls it: the C library and other runtimes, accessors, and what was inlined
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass
 
 from ..model.metrics import Metric
@@ -107,7 +107,7 @@ def _ranked(report: Report, metric: Metric, runtime: RuntimeCalls) -> tuple[TopL
     is_code = mostly_code(report.metrics) if metric.name in _OF_DATA else _never
     found: list[TopLine] = []
     for (file, line), costs_of in sorted(parts.items()):
-        cost = sum_rows(costs_of.values(), len(report.totals))
+        cost = _sum(costs_of.values(), len(report.totals))
         if not is_code(cost):
             functions = sorted(costs_of, key=lambda one: (-count(costs_of[one]), one))
             through = _inlined(report, (file, line), count, count(cost)) or _through(
@@ -136,6 +136,11 @@ def _rank(report: Report, function: Function, line: TopLine) -> Reach:
 _Lines = tuple[Function, str, Mapping[int, Row]]
 
 
+def _sum(rows: Collection[Row], width: int) -> Row:
+    """The sum of rows, which often is one only."""
+    return next(iter(rows)) if len(rows) == 1 else sum_rows(rows, width)
+
+
 def _costs(
     report: Report, runtime: RuntimeCalls, charged: Container[Function]
 ) -> tuple[list[_Lines], dict[Function, Row]]:
@@ -154,11 +159,11 @@ def _costs(
                 known = unknown.get(function)
                 unknown[function] = add_rows(known, rows[0]) if known else rows[0]
         elif function not in report.startup:
-            cost = sum_rows(rows.values(), width)
+            cost = _sum(rows.values(), width)
             known = unknown.get(function)
             unknown[function] = add_rows(known, cost) if known else cost
     for (caller, where), costs in runtime.calls.items():
-        cost = sum_rows(costs.values(), width)
+        cost = _sum(costs.values(), width)
         if isinstance(where, Function):
             known = unknown.get(where)
             unknown[where] = add_rows(known, cost) if known else cost

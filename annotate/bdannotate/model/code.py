@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import compress
 from typing import NamedTuple
 
 from .profile import Function, InstructionCost, Jump, JumpCount, Place, Row, add_rows
@@ -48,10 +49,13 @@ def _longer(known: array[int] | list[int], more: Sequence[int]) -> array[int] | 
 class Instructions(Mapping[Place, Mapping[int, InstructionCost]]):
     """The instructions of a profile by place and address."""
 
-    def __init__(self, code: Mapping[Place, Code], row: Callable[[str], Row]) -> None:
-        """row: parses costs that were kept as text."""
+    def __init__(
+        self, code: Mapping[Place, Code], row: Callable[[str], Row], some: Callable[[str, Sequence[int]], Row]
+    ) -> None:
+        """row: parses costs that were kept as text; some: only those with these numbers."""
         self._code = code
         self._row = row
+        self._some = some
         self._made: dict[Place, dict[int, InstructionCost]] = {}
 
     def __getitem__(self, place: Place) -> Mapping[int, InstructionCost]:
@@ -89,10 +93,11 @@ class Instructions(Mapping[Place, Mapping[int, InstructionCost]]):
         return len(self._code)
 
     def costs_at(
-        self, wanted: Mapping[str, Set[int]], part: Callable[[Row], Row] | None = None
+        self, wanted: Mapping[str, Set[int]], columns: Sequence[int]
     ) -> dict[tuple[str, int], Row]:
         """The costs by object file and address. wanted: addresses by object file. If several places have an address,
-        the last one counts. part: returns the counts of a row that are wanted; None: all."""
+        the last one counts. columns: the numbers of the events that are wanted."""
+        some = self._some
         found: dict[tuple[str, int], Row] = {}
         for place, code in self._code.items():
             module = place.function.object
@@ -100,18 +105,16 @@ class Instructions(Mapping[Place, Mapping[int, InstructionCost]]):
             if not here or here.isdisjoint(code.addresses):
                 continue
             rows: dict[int, Row] = {}
-            for address, cost in zip(code.addresses, code.costs):
-                if address in here:
-                    row = self._whole(cost)
-                    if part is not None:
-                        row = part(row)
-                    rows[address] = add_rows(rows[address], row) if address in rows else row
+            is_wanted = [*map(here.__contains__, code.addresses)]
+            for address, cost in zip(compress(code.addresses, is_wanted), compress(code.costs, is_wanted)):
+                if isinstance(cost, str):
+                    row = some(cost, columns)
+                else:
+                    row = tuple([cost[column] for column in columns])
+                rows[address] = add_rows(rows[address], row) if address in rows else row
             for address, row in rows.items():
                 found[module, address] = row
         return found
-
-    def _whole(self, cost: Written) -> Row:
-        return self._row(cost) if isinstance(cost, str) else cost
 
 
 class JumpRow(NamedTuple):
@@ -174,15 +177,14 @@ def jumps_of(profile_jumps: Mapping[Jump, JumpCount], functions: Container[Funct
 
 
 def costs_at(
-    instructions: Mapping[Place, Mapping[int, InstructionCost]], wanted: Mapping[str, Set[int]],
-    part: Callable[[Row], Row] | None = None,
+    instructions: Mapping[Place, Mapping[int, InstructionCost]], wanted: Mapping[str, Set[int]], columns: Sequence[int]
 ) -> dict[tuple[str, int], Row]:
     """The costs by object file and address, without making objects of other instructions. wanted: addresses by object
-    file. part: returns the counts of a row that are wanted; None: all."""
+    file. columns: the numbers of the events that are wanted."""
     if isinstance(instructions, Instructions):
-        return instructions.costs_at(wanted, part)
+        return instructions.costs_at(wanted, columns)
     return {
-        (place.function.object, address): part(rows[address].cost) if part is not None else rows[address].cost
+        (place.function.object, address): tuple([rows[address].cost[column] for column in columns])
         for place, rows in instructions.items()
         for address in rows.keys() & wanted.get(place.function.object, frozenset())
     }

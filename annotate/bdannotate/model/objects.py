@@ -8,18 +8,22 @@ the stack frames of a function. A row has the costs of a source line in a group.
 from __future__ import annotations
 
 import enum
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, reduce
+from itertools import compress, groupby
 from math import gcd
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple, overload
 
 from .errors import UserError
 from .frames import Chains
 from .graph import build
-from .profile import CACHE, Function, Part, Profile, Row, add_rows
-from .rows import Rows
+from .narrow import widened, width_of
+from .profile import CACHE, Function, Part, Profile, Row, add_rows, sum_rows
+from .rows import CountRows, Rows
 
 
 class ObjectKind(enum.Enum):
@@ -132,12 +136,13 @@ class Objects:
     parts: tuple[Part, ...]
     events: tuple[str, ...]
     groups: tuple[ObjectGroup, ...]
-    rows: tuple[ObjectRow, ...]
+    rows: Sequence[ObjectRow]
     one_in: int = 1  # after the first lines, one line in so many has a pattern; 1: all
     # For each part that was merged, the indices here of its groups.
     numbers: tuple[tuple[int, ...], ...] = ()
     depth: int = 0  # how many callers distinguish heap blocks
     whole_to: int = 0  # objects of up to this many bytes have patterns of all of their bytes
+    _costs: list[Row] = field(default_factory=list, init=False, repr=False, compare=False)  # once they are known
 
     @property
     def line_bytes(self) -> int | None:
@@ -147,16 +152,23 @@ class Objects:
         return max(sizes) or None if len(sizes) == 1 else None
 
     def totals(self) -> Row:
-        total = (0,) * len(self.events)
-        for row in self.rows:
-            total = add_rows(total, row.cost)
-        return total
+        if isinstance(self.rows, Rows) and isinstance(costs := self.rows.columns[-1], CountRows):
+            return costs.sums()
+        return sum_rows((row.cost for row in self.rows), len(self.events))
 
-    def costs(self) -> list[Row]:
+    def costs(self) -> Sequence[Row]:
         """The costs of each group."""
-        costs = [(0,) * len(self.events)] * len(self.groups)
-        for row in self.rows:
-            costs[row.group] = add_rows(costs[row.group], row.cost)
+        if not self._costs:
+            self._costs.extend(self._costs_of_groups())
+        return self._costs
+
+    def _costs_of_groups(self) -> list[Row]:
+        zero = (0,) * len(self.events)
+        costs = [zero] * len(self.groups)
+        for group, same in groupby(self.rows, attrgetter("group")):
+            rows = [row.cost for row in same]
+            cost = rows[0] if len(rows) == 1 else tuple(map(sum, zip(*rows)))
+            costs[group] = cost if costs[group] is zero else add_rows(costs[group], cost)
         return costs
 
 
@@ -225,13 +237,13 @@ def merge(
     groups that different instructions of the same lines allocated stay separate. Raises UserError if events differ."""
     first = found[0]
     rename = cache(rename)
-    loaders = _Loaders(found, rename)
+    # Patterns are most of a file, and few reports need more than those of some groups.
+    loaders = _Loaders(_all_patterns(found), rename) if len(found) > 1 else None
     numbers: dict[tuple[Identity, object], int] = {}
     numbers_of: dict[int, list[int]] = {}
     blocks: list[dict[_Run, HeapBlocks]] = []
     patterns: list[list[Sequence[Pattern]]] = []
     sites: list[dict[tuple[Site, ...], None]] = []
-    costs: dict[tuple[int, Function, str, int], Row] = {}
     for run, objects in _in_order(found):
         if objects.events != first.events:
             raise UserError(
@@ -256,20 +268,18 @@ def merge(
         for number, now in mine.items():
             before = blocks[number].get(run)
             blocks[number][run] = _later(before, now) if before else now
-        for row in objects.rows:
-            place = here[row.group], rename(row.function), row.file, row.line
-            known = costs.get(place)
-            costs[place] = add_rows(known, row.cost) if known else row.cost
     return Objects(
         tuple(part for objects in found for part in objects.parts),
         first.events,
         tuple(
             ObjectGroup(
-                identity, _sum_of_blocks(blocks[number]), loaders.patterns(patterns[number]), tuple(sites[number])
+                identity, _sum_of_blocks(blocks[number]),
+                loaders.patterns(patterns[number]) if loaders else _MergedPatterns(patterns[number], rename),
+                tuple(sites[number]),
             )
             for (identity, _), number in numbers.items()
         ),
-        tuple(ObjectRow(*place, cost) for place, cost in costs.items()),
+        _merged_rows([(objects, numbers_of[id(objects)]) for _, objects in _in_order(found)], rename),
         max(objects.one_in for objects in found),
         tuple(
             tuple(here) for here in (numbers_of[id(objects)] for objects in found)
@@ -320,15 +330,104 @@ def _without(patterns: Sequence[Pattern], rare: Iterable[int]) -> tuple[Pattern,
     return (*left.values(), *(Pattern(0, 0, 0, times, by) for by, times in sorted(unknown.items())))
 
 
+def _merged_rows(
+    found: Sequence[tuple[Objects, Sequence[int]]], rename: Callable[[Function], Function]
+) -> Sequence[ObjectRow]:
+    """The rows of all, with equal places added up. found: with the number of each of their groups in the sum."""
+    (first, numbers), *others = found
+    columns = first.rows.columns if isinstance(first.rows, Rows) and first.rows and not others else ()
+    if columns and isinstance(columns[-1], CountRows):
+        try:
+            return _merged_columns(columns, columns[-1], numbers, rename)
+        except OverflowError:
+            pass  # a sum does not fit 64 bits
+    sums: dict[tuple[int, Function, str, int], Row] = {}
+    for objects, numbers in found:
+        for row in objects.rows:
+            place = numbers[row.group], rename(row.function), row.file, row.line
+            known = sums.get(place)
+            sums[place] = add_rows(known, row.cost) if known else row.cost
+    return tuple(ObjectRow(*place, cost) for place, cost in sums.items())
+
+
+def _all_patterns(found: Iterable[Objects]) -> Iterator[Sequence[Pattern]]:
+    return (group.patterns for objects in found for group in objects.groups)
+
+
+def _merged_columns(
+    columns: Sequence[Sequence[Any]], costs: CountRows, numbers: Sequence[int],
+    rename: Callable[[Function], Function],
+) -> Rows[ObjectRow]:
+    """The same for the columns of rows, the last of which is `costs`, without making objects of them. Raises
+    OverflowError if a sum does not fit 64 bits."""
+    groups, functions, files, lines, _ = columns
+    places: dict[tuple[int, Function, str, int], int] = {}
+    firsts: list[int] = []  # by place: the number of its first row
+    sums: dict[int, Row] = {}  # of places that have several
+    is_first = bytearray(len(costs))
+    for number, place in enumerate(zip(map(numbers.__getitem__, groups), map(rename, functions), files, lines)):
+        at = places.setdefault(place, len(firsts))
+        if at == len(firsts):
+            firsts.append(number)
+            is_first[number] = 1
+        else:
+            sums[at] = add_rows(sums.get(at) or costs[firsts[at]], costs[number])
+    merged = [array(column.typecode, compress(column, is_first)) for column in costs.columns]
+    for event, column in enumerate(merged):
+        values = [row[event] for row in sums.values()]
+        merged[event] = column = widened(column, max(column.itemsize, width_of(max(values, default=0))))
+        for at, value in zip(sums, values):
+            column[at] = value
+    return Rows(ObjectRow, (*map(list, zip(*places)), CountRows(merged)))
+
+
+class _MergedPatterns(Sequence[Pattern]):
+    """The patterns of a group, in order and equal ones added up, when they are asked for."""
+
+    __slots__ = ("_found", "_rename", "_made")
+
+    def __init__(self, found: Sequence[Sequence[Pattern]], rename: Callable[[Function], Function]) -> None:
+        self._found = found
+        self._rename = rename
+        self._made: Sequence[Pattern] | None = None
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __bool__(self) -> bool:
+        return any(self._found)
+
+    def __iter__(self) -> Iterator[Pattern]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Pattern: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Pattern]: ...
+
+    def __getitem__(self, index: int | slice) -> Pattern | Sequence[Pattern]:
+        return self._all()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self._all() == other
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def _all(self) -> Sequence[Pattern]:
+        if self._made is None:
+            self._made = _Loaders(self._found, self._rename).patterns(self._found)
+        return self._made
+
+
 class _Loaders:
     """Merges patterns. Code that loaded lines is known by its rank in sorted order: most of what is merged are
     patterns, and looking up and comparing names for each of them would take longer than everything else."""
 
-    def __init__(self, found: Iterable[Objects], rename: Callable[[Function], Function]) -> None:
+    def __init__(self, found: Iterable[Iterable[Pattern]], rename: Callable[[Function], Function]) -> None:
         # A reader makes each code line once, so that it is known by its id.
-        made = {
-            id(pattern.by): pattern.by for objects in found for group in objects.groups for pattern in group.patterns
-        }
+        made = {id(pattern.by): pattern.by for patterns in found for pattern in patterns}
         renamed = {number: by._replace(function=rename(by.function)) for number, by in made.items()}
         self._lines = sorted(set(renamed.values()))
         rank = {line: number for number, line in enumerate(self._lines)}

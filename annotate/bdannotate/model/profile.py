@@ -215,6 +215,7 @@ class Profile:
     # The cold parts that were joined with their functions, with these: see cold_parts.py.
     cold_parts: Mapping[Function, Function] = field(default_factory=dict)
     intervals: Intervals | None = None  # None: the counts are exact, or nothing is known
+    _totals: list[Row] = field(default_factory=list, init=False, repr=False, compare=False)  # once they are known
 
     @property
     def zero(self) -> Row:
@@ -222,8 +223,10 @@ class Profile:
 
     def totals(self) -> Row:
         """The self costs of everything, added up."""
-        rows = (row for lines in self.lines.values() for row in lines.values())
-        return sum_rows(rows, len(self.events))
+        if not self._totals:
+            rows = (row for lines in self.lines.values() for row in lines.values())
+            self._totals.append(sum_rows(rows, len(self.events)))
+        return self._totals[0]
 
 
 def add_rows(left: Row, right: Row) -> Row:

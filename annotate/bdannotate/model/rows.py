@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import eq
@@ -13,6 +14,11 @@ from .narrow import narrow
 _Row = TypeVar("_Row", bound="tuple[Any, ...]")
 
 
+def maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
+    """What makes a named tuple of this kind of its values. Called by its name, the class takes three times as long."""
+    return cast(Callable[[Iterable[Any]], _Row], partial(tuple.__new__, kind))
+
+
 class Rows(Sequence[_Row], Generic[_Row]):
     """Named tuples that are made whenever they are looked at. A slice shares the columns of the whole. It is equal to
     any sequence of the same rows."""
@@ -21,8 +27,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
 
     def __init__(self, kind: type[_Row], columns: Sequence[Sequence[Any]]) -> None:
         """kind: a named tuple; columns: of its fields, of equal length. They must not be modified."""
-        # Called by its name, the class takes three times as long.
-        self._make = cast(Callable[[Iterable[Any]], _Row], partial(tuple.__new__, kind))
+        self._make = maker(kind)
         self._columns = columns
         self._start, self._stop = 0, len(columns[0])
 
@@ -38,6 +43,13 @@ class Rows(Sequence[_Row], Generic[_Row]):
         if self._stop - self._start == len(self._columns[0]):
             return self._columns
         return [column[self._start : self._stop] for column in self._columns]
+
+    def pieces(self, lengths: Iterable[int]) -> Iterator[Rows[_Row]]:
+        """The first of the rows, the ones behind them and so on, so many in each."""
+        start = self._start
+        for length in lengths:
+            yield self._part(start, start + length)
+            start += length
 
     def __len__(self) -> int:
         return self._stop - self._start
@@ -74,6 +86,37 @@ class Rows(Sequence[_Row], Generic[_Row]):
         part = Rows.__new__(type(self))
         part._make, part._columns, part._start, part._stop = self._make, self._columns, start, stop
         return part
+
+
+class CountRows(Sequence[tuple[int, ...]]):
+    """Rows of counts that are made whenever they are looked at: a column of Rows whose values are such rows."""
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: Sequence[array[int]]) -> None:
+        """columns: one for each count of a row, of equal length, and one at least. They must not be modified."""
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return zip(*self.columns)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, ...]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> CountRows: ...
+
+    def __getitem__(self, index: int | slice) -> tuple[int, ...] | CountRows:
+        if isinstance(index, slice):
+            return CountRows([column[index] for column in self.columns])
+        return tuple([column[index] for column in self.columns])
+
+    def sums(self) -> tuple[int, ...]:
+        """The sum of each column."""
+        return tuple(map(sum, self.columns))
 
 
 def _narrowed(column: tuple[Any, ...]) -> Sequence[Any]:

@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import NamedTuple
 
 from .graph import build
@@ -340,12 +339,7 @@ def _run(part: Part) -> tuple[str, str, str, str]:
     return part.pid, part.part, part.thread, part.command
 
 
-def by_place(rows: Rows[Distance]) -> Mapping[int, Sequence[Distance]]:
+def by_place(rows: Rows[Distance]) -> Mapping[int, Rows[Distance]]:
     """The rows by the number of their instruction, whose rows follow each other."""
-    found: dict[int, Sequence[Distance]] = {}
-    start = 0
-    for place, same in groupby(rows.columns[0]):
-        stop = start + sum(1 for _ in same)
-        found[place] = rows[start:stop]
-        start = stop
-    return found
+    lengths = Counter(rows.columns[0])
+    return dict(zip(lengths, rows.pieces(lengths.values())))

@@ -94,7 +94,7 @@ def report(paths: Sequence[str], options: Options) -> int:
 
         files = (place.file for place in made.inlined.lines)
         write_text(lines, made.graph.functions, options, files)
-    return judge(options, profile, baseline)
+    return console.ended(judge(options, profile, baseline))
 
 
 def _is_of_times(options: Options) -> bool:

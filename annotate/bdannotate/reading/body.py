@@ -11,8 +11,9 @@ from ..model.errors import FormatProblem, shorten
 from ..model.profile import (
     CallSite, Function, InstructionCall, Place, Row,
 )
+from ..model.rows import maker
 from .comment_place import CommentPlace
-from .fields import absolute, count
+from .fields import Step, absolute, count, moved, step
 from .hot_code import HotCode
 from .intervals import IntervalComments
 from .names import NameTable
@@ -29,15 +30,25 @@ _Position = tuple[int, int]
 _JumpTo = tuple[Place, int, int, bool, int, int]
 
 
+_call_site, _instruction_call, _jump_row = maker(CallSite), maker(InstructionCall), maker(JumpRow)
+
+
+def _is_relative(word: str) -> bool:
+    return word[0] in "*+-"
+
+
 class _Identities:
     """Functions that are the same are one object."""
 
-    def __init__(self, functions: dict[Function, Function]) -> None:
+    def __init__(self, functions: dict[tuple[str, str, str], Function]) -> None:
         self._functions = functions
 
     def __call__(self, object_name: str, file: str, name: str) -> Function:
-        function = Function(object_name, file, name)
-        return self._functions.setdefault(function, function)
+        function = self._functions.get((object_name, file, name))
+        if function is None:
+            function = Function(object_name, file, name)
+            self._functions[function] = function
+        return function
 
 
 class Body:
@@ -46,7 +57,7 @@ class Body:
     The parser reads and writes `line` and `address`; all else happens here.
     """
 
-    def __init__(self, functions: dict[Function, Function], by_line: bool, by_instruction: bool):
+    def __init__(self, functions: dict[tuple[str, str, str], Function], by_line: bool, by_instruction: bool):
         self.costs = Costs()
         self.line = 0
         self.address = 0
@@ -91,7 +102,7 @@ class Body:
         self._callee_object = ""
         self._callee_file = ""
         self._callee = ""
-        self._call_counts: dict[str, int] = {}
+        self._calls: dict[str, tuple[int, Step | None]] = {}
         # Whether the second line of a call or jump must come now.
         self.is_waiting = False
         self._pending_calls: int | None = None
@@ -100,11 +111,15 @@ class Body:
         self._jump_function = ""
         self._pending_jump: _JumpTo | None = None
         self._jump_counts: dict[str, tuple[bool, int, int]] = {}
+        # By the words behind the counts: how far it is to the line and the address of the target.
+        self._jump_steps: dict[str, tuple[int, int]] = {}
 
     def set_layout(self, positions: tuple[str, ...]) -> None:
         self.columns = len(positions)
         self.line_column = positions.index("line") if "line" in positions else None
         self.address_column = positions.index("instr") if "instr" in positions else None
+        self._calls.clear()
+        self._jump_steps.clear()
         self.by_instruction = self._wants_instructions and self.address_column is not None
 
     def comment(self, text: str, events: int) -> None:
@@ -123,10 +138,10 @@ class Body:
                 self._callee_object or self._object, self._callee_file or self._file, self._callee
             )
             line = self.line if self.by_line else 0
-            site = CallSite(self._function, callee, self._file, line)
+            site = _call_site((self._function, callee, self._file, line))
             self.costs.add_call(site, self._pending_calls, row)
             if self.by_instruction:
-                key = InstructionCall(self._function, callee, self.address)
+                key = _instruction_call((self._function, callee, self.address))
                 self.costs.add_instruction_call(key, self._pending_calls, row)
                 if self._callee_address:
                     self.costs.add_beginning(callee, self._callee_address)
@@ -177,21 +192,24 @@ class Body:
     def _start_calls(self, value: str) -> None:
         if not self._callee:
             raise FormatProblem("calls= without cfn=")
-        number = self._call_counts.get(value)
-        if number is None:
-            match = _CALLS.fullmatch(value)
-            if match is None:
-                raise FormatProblem(f"calls= needs a count and a position, not '{shorten(value)}'")
-            if len(self._call_counts) >= _REMEMBERED:
-                self._call_counts.clear()
-            number = self._call_counts[value] = count(match[1])
-        self._pending_calls = number
-        if self.by_instruction:
-            target = value.split()[1:]
-            is_whole = len(target) == self.columns
-            column = self.address_column if is_whole else None
-            self._callee_address = absolute(target, column, self.address)
+        known = self._calls.get(value) or self._new_calls(value)
+        self._pending_calls, to_callee = known
+        self._callee_address = 0 if to_callee is None else moved(self.address, to_callee)
         self.is_waiting = True
+
+    def _new_calls(self, value: str) -> tuple[int, Step | None]:
+        """How many calls, and how far it is to the callee's address; None if that is not wanted or not known."""
+        match = _CALLS.fullmatch(value)
+        if match is None:
+            raise FormatProblem(f"calls= needs a count and a position, not '{shorten(value)}'")
+        if len(self._calls) >= _REMEMBERED:
+            self._calls.clear()
+        number, to_callee = count(match[1]), None
+        target = value.split()[1:]
+        if self.by_instruction and self.address_column is not None and len(target) == self.columns:
+            to_callee = step(target[self.address_column])
+        self._calls[value] = number, to_callee
+        return number, to_callee
 
     def _set_jump_file(self, value: str) -> None:
         self._jump_file = self._file_names.resolve(value)
@@ -211,6 +229,14 @@ class Body:
 
     def jump(self, value: str, conditional: bool, before: _Position) -> _JumpTo:
         """before: the position that the target is relative to."""
+        text, _, relative = value.partition(" ")
+        known = self._jump_counts.get(text)
+        steps = self._jump_steps.get(relative)
+        if (
+            known is not None and known[0] is conditional and steps is not None and self._function is not None
+            and not self._jump_file and not self._jump_function
+        ):
+            return self._place, before[0] + steps[0], before[1] + steps[1], *known
         counts, *target = value.split() or [""]
         known = self._jump_counts.get(counts)
         if known is None or conditional is not known[0]:
@@ -229,10 +255,13 @@ class Body:
             place = Place(function, file)
             self._jump_file = self._jump_function = ""
         line, address = before
-        return (
-            place, absolute(target, self.line_column, line),
-            absolute(target, self.address_column, address), conditional, followed, executed,
-        )
+        target_line = absolute(target, self.line_column, line)
+        target_address = absolute(target, self.address_column, address)
+        if all(map(_is_relative, target)):
+            if len(self._jump_steps) >= _REMEMBERED:
+                self._jump_steps.clear()
+            self._jump_steps[relative] = target_line - line, target_address - address
+        return place, target_line, target_address, conditional, followed, executed
 
     def _counts_of_jump(self, text: str, conditional: bool) -> tuple[bool, int, int]:
         followed, slash, executed = text.partition("/")
@@ -250,8 +279,4 @@ class Body:
     def add_jump(self, position: _Position, jump: _JumpTo) -> None:
         """position: its own."""
         if self.open is not None and self.by_instruction:
-            line, address = position
-            target, target_line, target_address, conditional, followed, executed = jump
-            self.open.add_jump(JumpRow(
-                line, address, target, target_line, target_address, conditional, followed, executed
-            ))
+            self.open.add_jump(_jump_row((*position, *jump)))

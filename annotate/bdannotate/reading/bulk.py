@@ -9,7 +9,7 @@ from typing import cast
 
 from ..model.errors import FormatProblem
 from .body import Body
-from .cost_lines import STARTS, CostLine, CostLines
+from .cost_lines import LONGEST_REMEMBERED, STARTS, CostLine, CostLines
 from .fields import Step, moved
 from .place_costs import PlaceCosts
 
@@ -57,7 +57,7 @@ class Bulk:
         for index in [index for index, cost in enumerate(found) if cost is None]:
             text = lines[index]
             if text[:1] in STARTS:
-                found[index] = remembered.get(text) or take_apart(text)
+                found[index] = len(text) <= LONGEST_REMEMBERED and remembered.get(text) or take_apart(text)
                 continue
             key, equals, value = text.partition("=")
             if equals and key in directives:

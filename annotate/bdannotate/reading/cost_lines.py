@@ -17,7 +17,7 @@ from .fields import Step, cost_row, step
 
 STARTS = frozenset("0123456789+-*")
 _REMEMBERED = 200_000
-_LONGEST_REMEMBERED = 32
+LONGEST_REMEMBERED = 32
 # Most rows have no more events than that; all others are 0.
 _HEAD = 4
 
@@ -61,7 +61,7 @@ class CostLines:
         if len(words) < columns:
             raise FormatProblem("the position is incomplete")
         behind = words[columns] if len(words) > columns else ""
-        if len(behind) > _LONGEST_REMEMBERED:
+        if len(behind) > LONGEST_REMEMBERED:
             row = self.row(behind)
             costs: _Costs = row, behind, self._no_head, row
         else:
@@ -69,7 +69,7 @@ class CostLines:
         line = step(words[self._line]) if self._line is not None else 0
         address = step(words[self._address]) if self._address is not None else 0
         cost = address, line, *costs
-        if len(text) > _LONGEST_REMEMBERED:
+        if len(text) > LONGEST_REMEMBERED:
             return cost
         if isinstance(address, int) and isinstance(line, int):
             if len(self.remembered) >= _REMEMBERED:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from ..model.errors import FormatProblem, shorten
@@ -41,6 +42,16 @@ def cost_row(text: str) -> tuple[int, ...]:
         except ValueError:
             pass
     return tuple(map(cost, words))
+
+
+def some_costs(text: str, columns: Sequence[int]) -> tuple[int, ...]:
+    """The costs in these columns of a line that `cost_row` has taken before; 0 behind its end."""
+    words = text.split()
+    number = len(words)
+    try:
+        return tuple([int(words[column]) if column < number else 0 for column in columns])
+    except ValueError:
+        return tuple([cost(words[column]) if column < number else 0 for column in columns])
 
 
 # How far it is from the position before, or (where,) if that does not matter.

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
+from operator import gt, rshift
 
 from ..model.errors import FormatProblem, shorten
 from ..model.objects import (
     VARIABLES, HeapBlocks, ObjectGroup, Identity, ObjectKind, ObjectRow, Objects, Pattern, CodeLine, Site, merge,
 )
-from ..model.profile import Function, sum_rows
+from ..model.narrow import extended, zeros
+from ..model.profile import Function, Row
+from ..model.rows import CountRows, Rows
 from .columns import ColumnReader, named_function, path_beside
 from .demangle import demangled
 
@@ -86,51 +91,61 @@ class _Reader(ColumnReader[Objects]):
         numbers = _BLOCK_NUMBERS - (self._version == "2")
         names = _Names(objects, files, functions, numbers)
         groups = [names.group(text) for text in texts]
-        rows = self._rows(names, len(groups), len(headers.events))
-        sums = sum_rows((row.cost for row in rows), len(headers.events))
-        self._check_sums("rows", len(rows), headers.events, sums)
+        rows, sums = self._rows(names, len(groups), headers.events)
         patterns = self._patterns(names, len(groups))
         return Objects(
             (headers.part(self._source, sums),), headers.events,
             tuple(
-                replace(group, patterns=tuple(patterns.get(number, ())))
-                for number, group in enumerate(groups)
+                replace(group, patterns=patterns[number]) if number in patterns else group
+                for number, group in enumerate(groups, 1)
             ),
-            tuple(rows),
-            _sample(own.get("sample", "1")), (), _number(own, "depth"), _number(own, "whole-to"),
+            rows, _sample(own.get("sample", "1")), (), _number(own, "depth"), _number(own, "whole-to"),
         )
 
-    def _table(self, columns: int) -> list[tuple[int, ...]]:
-        """All rows of some columns that come in blocks."""
-        rows: list[tuple[int, ...]] = []
+    def _table(self, columns: int) -> list[array[int]]:
+        """Some columns that come in blocks."""
+        table = [zeros(0) for _ in range(columns)]
         while count := self._block():
-            rows += zip(*(self._column(count) for _ in range(columns)))
-        return rows
+            table = [extended(known, self._column(count)) for known in table]
+        return table
 
-    def _rows(self, names: _Names, groups: int, events: int) -> list[ObjectRow]:
-        rows: list[ObjectRow] = []
-        for group, function, file, line, *cost in self._table(_ROW_COLUMNS + events):
-            _check_number(group, groups + 1, "group")
-            rows.append(ObjectRow(
-                group - 1, names.function(function), names.file(file), line, tuple(cost)
-            ))
-        return rows
+    def _rows(self, names: _Names, groups: int, events: tuple[str, ...]) -> tuple[Rows[ObjectRow], Row]:
+        """The rows and their sums."""
+        group, function, file, line, *costs = self._table(_ROW_COLUMNS + len(events))
+        names.check(group, groups, function, file)
+        rows = CountRows(costs)
+        sums = rows.sums()
+        self._check_sums("rows", len(group), events, sums)
+        functions, files = map(names.functions.__getitem__, function), map(names.files.__getitem__, file)
+        return Rows(ObjectRow, ([number - 1 for number in group], [*functions], [*files], line, rows)), sums
 
-    def _patterns(self, names: _Names, groups: int) -> dict[int, list[Pattern]]:
-        found: dict[int, list[Pattern]] = {}
-        places: dict[tuple[int, int, int], CodeLine] = {}
-        patterns = self._table(_PATTERN_COLUMNS)
-        for group, function, file, line, offset, size, used, count in patterns:
-            _check_number(group, groups + 1, "group")
-            place = places.get((function, file, line))
-            if place is None:
-                place = CodeLine(names.function(function), names.file(file), line)
-                places[function, file, line] = place
-            if size > _MOST_BYTES or used >> size:
-                raise FormatProblem(f"a pattern of {size} bytes cannot be {used:#x}")
-            known = found.setdefault(group - 1, [])
-            known.append(Pattern(offset, size, used, count, place))
-        self._check_sums("patterns", len(patterns), (), ())
+    def _patterns(self, names: _Names, groups: int) -> dict[int, Sequence[Pattern]]:
+        """The patterns by the number of their group."""
+        group, function, file, line, *columns = self._table(_PATTERN_COLUMNS)
+        offset, size, used, times = columns
+        names.check(group, groups, function, file)
+        if max(size, default=0) > _MOST_BYTES or any(map(rshift, used, size)):
+            of, bits = next((of, bits) for of, bits in zip(size, used) if of > _MOST_BYTES or bits >> of)
+            raise FormatProblem(f"a pattern of {of} bytes cannot be {bits:#x}")
+        self._check_sums("patterns", len(group), (), ())
+        # Each place is one object, by which others know it.
+        made = {
+            at: CodeLine(names.functions[at[0]], names.files[at[1]], at[2]) for at in set(zip(function, file, line))
+        }
+        by = [*map(made.__getitem__, zip(function, file, line))]
+        if any(map(gt, group, islice(group, 1, None))):
+            order = sorted(range(len(group)), key=group.__getitem__)
+            group, offset, size, used, times = (
+                array(column.typecode, map(column.__getitem__, order)) for column in (group, *columns)
+            )
+            by = [*map(by.__getitem__, order)]
+        whole = Rows(Pattern, (offset, size, used, times, by))
+        found: dict[int, Sequence[Pattern]] = {}
+        start = 0
+        for number, same in groupby(group):
+            stop = start + sum(1 for _ in same)
+            found[number] = whole[start:stop]
+            start = stop
         return found
 
 
@@ -140,17 +155,29 @@ class _Names:
     ) -> None:
         self._objects = objects
         self._block_numbers = block_numbers
-        self._files = files
-        self._functions = functions
+        self.files = files
+        self.functions = functions
 
     def function(self, number: int) -> Function:
-        _check_number(number, len(self._functions), "function")
-        return self._functions[number]
+        _check_number(number, len(self.functions), "function")
+        return self.functions[number]
 
     def file(self, number: int) -> str:
-        if number >= len(self._files):
+        if number >= len(self.files):
             raise FormatProblem(f"file {number} has no name")
-        return self._files[number]
+        return self.files[number]
+
+    def check(self, group: array[int], groups: int, function: array[int], file: array[int]) -> None:
+        """Columns of numbers, of groups up to `groups`. What has no name is a FormatProblem."""
+        if not group or (
+            min(group) > 0 and min(function) > 0 and max(group) <= groups and max(function) < len(self.functions)
+            and max(file) < len(self.files)
+        ):
+            return
+        for of, by, source in zip(group, function, file):
+            _check_number(of, groups + 1, "group")
+            self.function(by)
+            self.file(source)
 
     def object(self, number: int) -> str:
         if number >= len(self._objects):

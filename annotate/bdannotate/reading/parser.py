@@ -18,7 +18,7 @@ from .blocks import display_name, line_blocks
 from .body import Body
 from .bulk import Bulk
 from .cost_lines import STARTS, CostLine, CostLines
-from .fields import moved
+from .fields import moved, some_costs
 from .headers import CLOSING_KEYS, Headers, is_known, split_header
 from .progress import Progress
 
@@ -62,7 +62,7 @@ class _Parser:
         self._intervals: Intervals | None = None
         self._events: tuple[str, ...] = ()
         self._all_costs = Costs()
-        self._functions: dict[Function, Function] = {}
+        self._functions: dict[tuple[str, str, str], Function] = {}
         self._cost_lines = CostLines()
         self._body = self._new_body()
 
@@ -73,7 +73,9 @@ class _Parser:
 
     def feed(self, lines: list[str]) -> None:
         try:
-            done = 0
+            # A block may begin behind the first line of a call.
+            done = int(self._body.is_waiting and bool(lines))
+            self._feed_one_by_one(lines, 0, done)
             for _ in range(_MOST_RESTARTS):
                 done = self._feed_bulk(lines, done)
                 # What is not about costs is a header, whose part has its first function further on.
@@ -204,7 +206,7 @@ class _Parser:
             lines={place: rows for place, rows in costs.lines.items() if rows},
             calls=costs.calls,
             instructions=Instructions(
-                {place: code for place, code in costs.code.items() if code.costs}, self._cost_lines.row,
+                {place: code for place, code in costs.code.items() if code.costs}, self._cost_lines.row, some_costs,
             ),
             instruction_calls=costs.instruction_calls,
             jumps=Jumps({place: rows for place, rows in costs.jump_rows.items() if rows}),

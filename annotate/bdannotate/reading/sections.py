@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 from ..model.errors import FormatProblem, shorten
 from ..model.narrow import extended, zeros
 from ..model.profile import Function
+from ..model.rows import maker
 from ..model.why import Instruction, Scope, ScopeKind
 from .columns import ColumnReader, named_function
 from .headers import Headers
@@ -18,6 +19,10 @@ from .headers import Headers
 MOST_ROWS = 1 << 22
 _MOST_COLUMNS = 64
 _MOST_DIGITS = 18
+# A place with more characters may have a number that is too long.
+_SHORT = 26
+
+_instruction = maker(Instruction)
 
 _Part = TypeVar("_Part")
 
@@ -116,6 +121,12 @@ class PlaceNames:
         self._functions = functions
 
     def place(self, text: str) -> Instruction:
+        if len(text) <= _SHORT and text.isascii() and text.replace(" ", "").isdigit():
+            try:
+                function, file, line, address = map(int, text.split(" "))
+                return _instruction((self._functions[function], self.files[file], line, address))
+            except (ValueError, IndexError):
+                pass
         return self._place(text, text.split(" "))
 
     def scope(self, text: str) -> Scope:

@@ -11,7 +11,7 @@ from operator import gt, itemgetter
 from ..model.errors import FormatProblem, shorten
 from ..model.narrow import zeros
 from ..model.profile import Function
-from ..model.rows import Rows
+from ..model.rows import Rows, maker
 from ..model.why import (
     NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Order, Reuse, Sampled, Stay, Why,
     with_scaled_reuses,
@@ -35,7 +35,9 @@ _SECTIONS = {
     "data": ("group", "bucket", "misses", "llmisses"),
     "inclusive": ("function", "callee", "bucket", "misses", "llmisses"),
 }
-_KNOWN_DEPENDS = frozenset(Depends)
+_CAUSES = {int(cause): cause for cause in Cause}
+_DEPENDS = {int(depends): depends for depends in Depends}
+_Strides = tuple[tuple[int, int], ...]
 # Quarter powers of two of a 64-bit number of lines.
 _MOST_BUCKETS = 4 * 64 + 1
 
@@ -134,38 +136,38 @@ class _Rows:
         table = self._found.get("reuses")
         if table is None:
             return None
-        made: list[Reuse] = []
-        for place, before, evictor, scope, cause, misses, last, distance in table.rows:
+        place, before, evictor, scope, cause, misses, last, distance = table.columns
+        if table.number and (
+            max(max(place), max(before), max(evictor)) >= self._places or max(scope) >= self._scopes
+            or not set(cause) <= _CAUSES.keys() or any(map(gt, last, misses))
+        ):
+            self._refuse_reuses(table)
+        causes = map(_CAUSES.__getitem__, cause)
+        return tuple(map(maker(Reuse), zip(place, before, evictor, scope, causes, misses, last, distance)))
+
+    def _refuse_reuses(self, table: Table) -> None:
+        """Say which row is wrong first."""
+        for place, before, evictor, scope, cause, misses, last, _ in table.rows:
             for number in (place, before, evictor):
                 self._check(number, self._places, "place")
             self._check(scope, self._scopes, "scope")
-            if cause not in (1, 2, 3) or last > misses:
+            if cause not in _CAUSES or last > misses:
                 raise FormatProblem(f"reuses: impossible values: cause {cause}, {misses:,} misses, {last:,} of LL")
-            made.append(Reuse(place, before, evictor, scope, Cause(cause), misses, last, distance))
-        return tuple(made)
 
     def orders(self) -> tuple[Order, ...] | None:
         table = self._found.get("orders")
         if table is None:
             return None
-        made: list[Order] = []
-        for row in table.rows:
-            place, scope, inner, accesses, line, page, *kinds = row[:12]
-            same, near, forward, backward, far, runs = kinds
-            steps, (depends, on, weight, access) = row[12:18], row[18:]
-            self._check(place, self._places, "place")
-            self._check(on, self._places, "place")
-            self._check(scope, self._scopes, "scope")
-            strides = [
-                (_signed(step), times) for step, times in zip(steps[::2], steps[1::2]) if times
-            ]
-            made.append(Order(
-                place, scope, inner, accesses, line, page, same, near, forward, backward, far, runs,
-                tuple(sorted(strides, key=lambda one: -one[1])),
-                Depends(depends) if depends in _KNOWN_DEPENDS else Depends.UNKNOWN, on, weight,
-                access,
-            ))
-        return tuple(made)
+        place, scope, *others = table.columns
+        steps, (depends, on, weight, access) = others[10:16], others[16:]
+        if table.number and (max(max(place), max(on)) >= self._places or max(scope) >= self._scopes):
+            for at, within, by in zip(place, scope, on):
+                self._check(at, self._places, "place")
+                self._check(by, self._places, "place")
+                self._check(within, self._scopes, "scope")
+        kinds = [_DEPENDS.get(one, Depends.UNKNOWN) for one in depends]
+        strides = map(_strides, *steps)
+        return tuple(map(maker(Order), zip(place, scope, *others[:10], strides, kinds, on, weight, access)))
 
     def stays(self) -> tuple[Stay, ...] | None:
         table = self._found.get("stays")
@@ -177,7 +179,7 @@ class _Rows:
                 raise FormatProblem(
                     f"stays: {late:,} bytes used late and {never:,} never used are more than the {unused:,} unused"
                 )
-        return tuple(Stay(*row) for row in table.rows)
+        return tuple(map(maker(Stay), table.rows))
 
     def _check(self, number: int, limit: int, what: str) -> None:
         if number >= limit:
@@ -193,6 +195,14 @@ def _sampled(text: str) -> Sampled:
             f"order-sample: '{shorten(text)}' is not two numbers, the accesses looked at and all accesses"
         )
     return Sampled(*map(int, words))
+
+
+def _strides(one: int, times: int, other: int, other_times: int, third: int, third_times: int) -> _Strides:
+    """Steps and how often, the most frequent first. Steps that were not seen are left out."""
+    if not times and not other_times and not third_times:
+        return ()
+    steps = (one, times), (other, other_times), (third, third_times)
+    return tuple(sorted([(_signed(step), number) for step, number in steps if number], key=lambda step: -step[1]))
 
 
 def _signed(number: int) -> int:

@@ -44,7 +44,7 @@ def loop_bodies(profile: Profile, nests: Mapping[Function, Nest], most: int = _M
     wanted: dict[str, set[int]] = {}
     for function, nest in nests.items():
         wanted.setdefault(function.object, set()).update(nest.innermost)
-    costs = costs_at(profile.instructions, wanted)
+    costs = costs_at(profile.instructions, wanted, [event])
     calling = {(site.caller.object, site.address) for site in profile.instruction_calls}
     found: list[tuple[int, LoopBody]] = []
     for function, nest in nests.items():
@@ -52,7 +52,7 @@ def loop_bodies(profile: Profile, nests: Mapping[Function, Nest], most: int = _M
         loops: dict[int, dict[int, int]] = {}
         for address, number in nest.innermost.items():
             if number not in outer and (row := costs.get((function.object, address))):
-                loops.setdefault(number, {})[address] = row[event]
+                loops.setdefault(number, {})[address] = row[0]
         for instructions in loops.values():
             total = sum(instructions.values())
             if total >= max(least, 1) and not _calls(function.object, instructions, calling):

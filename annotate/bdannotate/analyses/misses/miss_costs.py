@@ -61,9 +61,9 @@ class Rounds(enum.Enum):
         return {Rounds.ESTIMATE: figure.value, Rounds.LEAST: figure.least, Rounds.MEDIAN: figure.median}[self]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Loads:
-    """The lines that a site loads.
+    """The lines that a site loads. It must not be modified.
 
     near: how many lines come from some cache, by the bucket of their distance.
     walks: additional page walks.
@@ -86,7 +86,7 @@ class Loads:
     near_lines: float = field(init=False)  # from all caches
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "near_lines", sum(count for _, count in self.near))
+        self.near_lines = sum([count for _, count in self.near])
 
     @property
     def lines(self) -> float:
@@ -104,12 +104,17 @@ class Loads:
 
 
 def loads_of(
-    rows: Iterable[Distance], access: Access, line: int, walks: float = 0.0, blocks: bool = True
+    rows: Iterable[Distance], access: Access, line: int, walks: float = 0.0, blocks: bool = True,
+    link: int = 0, steps: int = 0, step: float = 0.0,
 ) -> Loads:
     """The lines of these misses; see Loads for the arguments."""
-    rows = list(rows)
-    near = tuple(_near(row.bucket, row.misses - row.last_level) for row in rows if row.misses > row.last_level)
-    return Loads(access, near, float(sum(row.last_level for row in rows)), line, walks, blocks)
+    near: list[tuple[int, float]] = []
+    far = 0
+    for _, bucket, misses, last_level in rows:
+        if misses > last_level:
+            near.append(_near(bucket, misses - last_level))
+        far += last_level
+    return Loads(access, tuple(near), float(far), line, walks, blocks, link, steps, step)
 
 
 @lru_cache(1 << 14)
@@ -132,6 +137,10 @@ class _BucketCosts(dict[int, float]):
         return cost
 
 
+# The nanoseconds of a line from memory, of a page walk, and of lines by bucket; and those if one is waited for at a time.
+_OrderCosts = tuple[float, float, _BucketCosts, _BucketCosts]
+
+
 class MissCosts:
     """The costs of misses on a machine, for simulated caches of the given sizes. All times are nanoseconds."""
 
@@ -152,7 +161,7 @@ class MissCosts:
         self._memory = {access: self._rounds.of(machine.lines[_ORDERS[access]][-1][1]) for access in Access}
         # The maximum number of lines from memory that are in flight at a time.
         self.in_flight = max(self._memory[Access.CHAIN] / max(self._memory[Access.INDEPENDENT], 1e-9), 1.0)
-        self._of_buckets: dict[tuple[Access, int], _BucketCosts] = {}
+        self._of_orders: dict[tuple[Access, int], _OrderCosts] = {}
 
     def miss_cost(self, access: Access, size: float) -> float:
         """The cost of a line that is loaded again after `size` bytes of other lines."""
@@ -162,30 +171,46 @@ class MissCosts:
         """The cost of a page walk. Walks overlap in the orders in which lines do."""
         return self.page_walk / self.in_flight if access in OVERLAPPING else self.page_walk
 
-    def time_of(self, loads: Loads, alone: tuple[float, float] = (0.0, 0.0)) -> float:
-        """The time until the lines have come. alone: how many lines from memory and from caches, at most, are waited
-        for one at a time although their order allows overlap."""
-        access, far = loads.access, loads.far
-        total = far * self._memory[access]
-        costs = self._costs_of_buckets(access, loads.line)
-        if access not in OVERLAPPING or alone == (0.0, 0.0):
-            for bucket, count in loads.near:
-                total += count * costs[bucket]
-        else:
-            far_alone, near_alone = (
-                min(one / lines, 1.0) if lines else 0.0 for one, lines in zip(alone, (far, loads.near_lines))
-            )
-            total = max(total, far * far_alone * self._memory[Access.CHAIN])
-            chain = self._costs_of_buckets(Access.CHAIN, loads.line)
-            for bucket, count in loads.near:
-                total += count * max(costs[bucket], near_alone * chain[bucket])
-        return total + loads.walks * self.walk_cost(access)
+    def time_of(self, loads: Loads) -> float:
+        """The time until the lines have come, if as many as possible are in flight at a time."""
+        memory, walk, costs, _ = self._of_order(loads.access, loads.line)
+        total = loads.far * memory
+        for bucket, count in loads.near:
+            total += count * costs[bucket]
+        return total + loads.walks * walk
 
-    def _costs_of_buckets(self, access: Access, line: int) -> _BucketCosts:
+    def times_of(self, loads: Loads, alone: tuple[float, float]) -> tuple[float, float]:
+        """The time until the lines have come, and `time_of` the same. alone: how many lines from memory and from caches,
+        at most, are waited for one at a time although their order allows overlap."""
+        if alone == (0.0, 0.0) or loads.access not in OVERLAPPING:
+            together = self.time_of(loads)
+            return together, together
+        far = loads.far
+        memory, walk, costs, chain = self._of_order(loads.access, loads.line)
+        far_most, near_most = alone
+        far_alone = min(far_most / far, 1.0) if far else 0.0
+        near_alone = min(near_most / loads.near_lines, 1.0) if loads.near_lines else 0.0
+        together = far * memory
+        total = max(together, far * far_alone * self._memory[Access.CHAIN])
+        for bucket, count in loads.near:
+            one, other = costs[bucket], near_alone * chain[bucket]
+            together += count * one
+            total += count * (one if one >= other else other)
+        walks = loads.walks * walk
+        return total + walks, together + walks
+
+    def time_from_memory(self, loads: Loads) -> float:
+        """The part of `time_of` that is due to lines from memory."""
+        return loads.far * self._memory[loads.access]
+
+    def _of_order(self, access: Access, line: int) -> _OrderCosts:
         key = access, line
-        found = self._of_buckets.get(key)
+        found = self._of_orders.get(key)
         if found is None:
-            found = self._of_buckets[key] = _BucketCosts(self, access, line)
+            found = self._of_orders[key] = (
+                self._memory[access], self.walk_cost(access), _BucketCosts(self, access, line),
+                _BucketCosts(self, Access.CHAIN, line),
+            )
         return found
 
     def _stretched(self, size: float) -> float:

@@ -45,13 +45,19 @@ class LoopTime:
         overlap: that of these loads, if it is known already."""
         overlap = overlap or self.overlap(loads, costs.window)
         alone, waited = overlap.alone, overlap.waited
-        times = {key: costs.time_of(one, alone.get(key, (0.0, 0.0))) for key, one in loads.items()}
+        times: dict[int, float] = {}
+        together: dict[int, float] = {}  # the same if all lines that can overlap do
+        for key, one in loads.items():
+            if key in alone:
+                times[key], together[key] = costs.times_of(one, alone[key])
+            else:
+                times[key] = costs.time_of(one)
         _share_strides(loads, times, costs)
         for key, lines in waited.items():
             times[key] *= lines / max(loads[key].lines, 1e-9)
         if not is_hidden:
             return times
-        most = self._hideable(loads, times, alone, costs, waited)
+        most = self._hideable(loads, times, together, alone, costs.window, waited)
         total = sum(most.values())
         share = min(self.work / total, 1.0) if total > 0 else 0.0
         return {key: time - share * most[key] for key, time in times.items()}
@@ -83,13 +89,14 @@ class LoopTime:
         }
 
     def _hideable(
-        self, loads: Mapping[int, Loads], times: Mapping[int, float], alone: Mapping[int, tuple[float, float]],
-        costs: MissCosts, waited: Mapping[int, float],
+        self, loads: Mapping[int, Loads], times: Mapping[int, float], together: Mapping[int, float],
+        alone: Mapping[int, tuple[float, float]], window: float, waited: Mapping[int, float],
     ) -> dict[int, float]:
-        """The nanoseconds of each of `loads` that instructions may hide, at most."""
+        """The nanoseconds of each of `loads` that instructions may hide, at most. together: the times of those that are
+        in `alone` if they were not alone."""
         waiting = sum(waited.values())
         each = self.work / self.instructions if self.instructions else 0.0
-        ahead = min(self.instructions / waiting, costs.window) if waiting else 0.0
+        ahead = min(self.instructions / waiting, window) if waiting else 0.0
         by_branches = self.mispredicted >= sum(far + near for far, near in alone.values())
         found: dict[int, float] = {}
         for key, one in loads.items():
@@ -98,7 +105,7 @@ class LoopTime:
             elif key in alone:
                 # The window fills while one line is waited for; behind a mispredicted branch it stays empty.
                 windows = 0.0 if by_branches else sum(alone[key])
-                found[key] = min(times[key], max(windows * costs.window * each, costs.time_of(one)))
+                found[key] = min(times[key], max(windows * window * each, together[key]))
             else:
                 found[key] = times[key]
         return found

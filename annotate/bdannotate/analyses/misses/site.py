@@ -6,7 +6,7 @@ used of its lines, and the time that is spent waiting for them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -100,6 +100,7 @@ class Site:
     loads: Loads = field(init=False)
     time: float = field(init=False)
     first_share: float = field(init=False)
+    first_touches: int = field(init=False)  # how many lines were first touches
     # The level of the loop that decides which lines are loaded; None if too few steps were seen.
     _deciding: Level | None = field(init=False)
 
@@ -107,9 +108,12 @@ class Site:
         level = self._deciding_level()
         self._deciding = level if level is not None and steps_seen(level.order) >= _FEW else None
         self.access = self._access()
-        self.loads = self._loads()
+        rows = [*self.distances]
+        first = [row for row in rows if not row.bucket]
+        self.first_touches = sum([row.misses for row in first]) if first else 0
+        self.loads = self._loads(rows)
         self.time = self.costs.time_of(self.loads)
-        self.first_share = self._first_share()
+        self.first_share = self._share_of(first, len(first) == len(rows)) if first and self.time else 0.0
 
     @property
     def loop_line(self) -> tuple[str, int]:
@@ -245,23 +249,26 @@ class Site:
             return Access.IN_ORDER
         return Access.STRIDE if abs(step) * factor < FORESEEN else self.access
 
-    def _loads(self) -> Loads:
-        found = loads_of(self.distances, self.access, self.line, self._walks, self.reads or not self.writes)
-        if self.access in WAITING:
-            found = replace(found, link=self.levels[0].order.on, steps=self.accesses)
-        if self.access is Access.STRIDE and self._deciding and self._deciding.step:
-            found = replace(found, step=abs(self._deciding.step) / self.line)
-        return found
+    def _loads(self, rows: Iterable[Distance]) -> Loads:
+        access, link, steps, step = self.access, 0, 0, 0.0
+        if access in WAITING:
+            link, steps = self.levels[0].order.on, self.accesses
+        if access is Access.STRIDE and self._deciding and self._deciding.step:
+            step = abs(self._deciding.step) / self.line
+        return loads_of(
+            rows, access, self.line, self._walks if self._deciding else 0.0, self.reads or not self.writes,
+            link, steps, step,
+        )
 
     def changed(self, change: Change) -> Loads:
         """The lines that would be loaded after `change`."""
         loads = self.loads.changed(change.lines, change.last_level, change.access)
         return replace(loads, blocks=loads.blocks and not change.is_asked_ahead)
 
-    def _first_share(self) -> float:
-        first = [row for row in self.distances if row.bucket == 0]
-        if not first or not self.time:
-            return 0.0
+    def _share_of(self, first: Iterable[Distance], are_all: bool) -> float:
+        """The share of `time` that is due to first touches. are_all: whether there are no other misses."""
+        if are_all and not self.loads.walks:
+            return 1.0
         return self.costs.time_of(loads_of(first, self.access, self.line)) / self.time
 
     @property
@@ -269,7 +276,7 @@ class Site:
         """The share of `time` that is due to lines from memory."""
         if not self.loads.far or not self.time:
             return 0.0
-        return self.costs.time_of(replace(self.loads, near=(), walks=0.0)) / self.time
+        return self.costs.time_from_memory(self.loads) / self.time
 
     @property
     def waiting(self) -> float:
@@ -324,11 +331,6 @@ class Site:
     def conflicts(self) -> int:
         """How many lines were conflict misses."""
         return sum(row.misses for row in self.reuses if row.cause is Cause.CONFLICT)
-
-    @property
-    def first_touches(self) -> int:
-        """How many lines were first touches."""
-        return sum(row.misses for row in self.distances if row.bucket == 0)
 
     def carried(self, loop: LoopPlace, loops: Loops) -> tuple[int, int]:
         """The lines that the repetition of a loop brings back, and how many of these LL missed."""

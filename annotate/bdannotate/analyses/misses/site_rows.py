@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from functools import cached_property
-from typing import TypeVar
+from operator import itemgetter
+from typing import NamedTuple, TypeVar
 
 from ...model.code import costs_at
 from ...model.machine import Machine
@@ -18,6 +19,19 @@ _Number = TypeVar("_Number", int, float)
 _EVENTS = (
     "Ir", "Dr", "Dw", "EvLineD1", "UsByteD1", "DLconf", "Bcm", "Bim", "DT2mr", "DT2mw", "DH2mr", "DH2mw",
 )
+
+
+class DataCounts(NamedTuple):
+    """The counts of an instruction's data. The fields are named like their events."""
+
+    Dr: int
+    Dw: int
+    EvLineD1: int
+    UsByteD1: int
+    DLconf: int
+
+
+_NO_DATA = DataCounts(0, 0, 0, 0, 0)
 
 
 class SiteRows:
@@ -35,6 +49,8 @@ class SiteRows:
         known = [event for event in _EVENTS if event in profile.events]
         self._events = {event: number for number, event in enumerate(known)}
         self._columns = [profile.events.index(event) for event in known]
+        # Behind the costs of an instruction, a 0 stands for events that the profile does not have.
+        self._of_data = itemgetter(*(self._events.get(event, -1) for event in DataCounts._fields))
         wanted: dict[str, set[int]] = {}
         for place in why.places:
             if place is not None:
@@ -81,11 +97,15 @@ class SiteRows:
 
     def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
         """The costs of the wanted addresses, which are given by object file; for `count`."""
-        return costs_at(self._instructions, wanted, self._known)
+        return costs_at(self._instructions, wanted, self._columns)
 
     def cost(self, module: str, address: int) -> Row:
         """The costs of an instruction that misses, for `count`; empty if the profile does not have them."""
         return self._costs.get((module, address), ())
+
+    def of_data(self, cost: Row) -> DataCounts:
+        """The counts of data in such costs; 0 if these are empty, and of events that the profile does not have."""
+        return DataCounts._make(self._of_data((*cost, 0))) if cost else _NO_DATA
 
     def has(self, event: str) -> bool:
         """Whether the profile has an event."""

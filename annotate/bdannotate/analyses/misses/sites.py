@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from ...model.frames import Chains
 from ...model.profile import Function, Row
-from ...model.why import Instruction, Order, Reuse
+from ...model.rows import Rows
+from ...model.why import Distance, Instruction, Order, Reuse
 from ...model.work import Estimate
 from ..code.inlined_lines import Chooser
 from ..code.ownership import Folders, is_foreign
@@ -20,6 +21,7 @@ from .overlap import LoopTime
 from .site import Change, Level, Site, Walks, constant_step, step_of_some, steps_seen
 from .site_rows import SiteRows
 
+_NO_DISTANCES = Rows.of(Distance, ())
 # A loop that goes through data with small steps brings new lines in at least this many of its iterations.
 _ROUNDS = 3
 # An inner loop has at least this share of the accesses that seem to be in the outer loop itself.
@@ -57,6 +59,7 @@ class Sites:
         self._least, self._most = rows.least_costs, rows.most_costs
         self._executed: dict[LoopPlace, int] = {}
         self._rows = rows
+        self._has_walks = rows.has("DT2mr")
         self._chains = chains
         self._is_library = folders.is_library
         self._chooser = Chooser(chains, folders.is_library, ())
@@ -69,7 +72,7 @@ class Sites:
         ]
         self._times = self._groups(found)
         self._set_waits(known.sites if known else None)
-        self.all = sorted(found, key=lambda site: (-site.waiting, -site.time, site.number))
+        self.all = sorted(found, key=lambda site: (-site.waits.value, -site.time, site.number))
         self.by_number = {site.number: site for site in self.all}
 
     def instructions_of(self, loop: LoopPlace) -> int:
@@ -216,63 +219,63 @@ class Sites:
         return LoopTime(work, self._instructions_of(where), sum(map(self._rows.mispredicted, self._costs_of(where))))
 
     def _site(self, number: int, place: Instruction) -> Site:
-        distances = self._rows.distances.get(number, ())
+        distances = self._rows.distances.get(number, _NO_DISTANCES)
         reuses = self._rows.reuses.get(number, ())
         orders = self._rows.orders.get(number, ())
         stays = self._rows.stays.get(number)
         cost = self._rows.cost(place.function.object, place.address)
-        lines = sum(row.misses for row in distances)
-        evicted = self._rows.count(cost, "EvLineD1")
-        used = self._rows.count(cost, "UsByteD1") / evicted if evicted else 0.0
+        reads, writes, evicted, used_bytes, conflicts = self._rows.of_data(cost)
+        _, _, misses, last_level = distances.columns
+        lines = sum(misses)
+        used = used_bytes / evicted if evicted else 0.0
         late = never = None
         if stays and stays[0]:
             late, never = stays[2] / stays[0], stays[3] / stays[0]
             used = used or self.why.line - stays[1] / stays[0]
-        accesses = self._accesses(cost, orders)
+        accesses = reads + writes if cost else self._estimated_accesses(orders)
         levels = self._levels(orders, accesses)
         if late is not None and never is not None and never < late and 2 * used <= self.why.line:
             levels = self._with_small_steps(number, lines, round(used), levels, reuses)
         return Site(
             number, place, self._where(place), accesses, lines,
-            sum(row.last_level for row in distances), self._rows.count(cost, "DLconf"), self.why.line,
-            distances, reuses, levels, used, late, never, self.costs,
-            self._rows.count(cost, "Dr") > 0, self._rows.count(cost, "Dw") > 0,
-            self._in_loop(place, levels[0].loop if levels else None), self._page_walks(cost),
+            sum(last_level), conflicts, self.why.line, distances, reuses, levels, used, late, never, self.costs,
+            reads > 0, writes > 0, self._in_loop(place, levels[0].loop if levels else None), self._page_walks(cost),
         )
 
     def _page_walks(self, cost: Row) -> Walks | None:
         """The simulated page walks for the data of an instruction; None if its costs do not have them."""
-        if not cost or not self._rows.has("DT2mr"):
+        if not self._has_walks or not cost:
             return None
         base, huge = (
             sum(self._rows.count(cost, f"D{size}2m{kind}") for kind in ("r", "w")) for size in ("T", "H")
         )
         return Walks(base, huge)
 
-    def _accesses(self, cost: Row, orders: Sequence[Order]) -> int:
-        """How often an instruction accessed data; estimated from the sample if the profile does not have its costs."""
-        if cost:
-            return self._rows.count(cost, "Dr") + self._rows.count(cost, "Dw")
+    def _estimated_accesses(self, orders: Sequence[Order]) -> int:
+        """How often an instruction accessed data, estimated from the sample, as the profile does not have its costs."""
         seen, of = self.why.order_sample
         mine = sum(order.accesses for order in orders if order.inner == 0)
         return round(mine * of / seen) if seen else 0
 
     def _where(self, place: Instruction) -> tuple[str, int]:
         """The file and line of an instruction in the program's own code, or its own ones if there are none."""
-        found = self._chains.get(place.function.object, {}).get(place.address)
-        caller = self._chooser.caller(found) if found else None
+        chain = self._chains.get(place.function.object, {}).get(place.address)
+        if not chain:
+            return place.file, place.line
+        caller = self._chooser.caller(chain)
         if caller is not None and caller.line:
             return caller.file, caller.line
         if place.line and not is_foreign(place.file):
             return place.file, place.line
-        chain = self._chains.get(place.function.object, {}).get(place.address, ())
         own = [one for one in chain if one.line and not is_foreign(one.file)]
         return (own[-1].file, own[-1].line) if own else (place.file, place.line)
 
     def _in_loop(self, place: Instruction, loop: LoopPlace | None) -> tuple[str, int]:
         """The file and line in the function that contains a loop, if the instruction is from a helper that was inlined
         there; else ("", 0)."""
-        chain = self._chains.get(place.function.object, {}).get(place.address, ())
+        chain = self._chains.get(place.function.object, {}).get(place.address)
+        if not chain:
+            return "", 0
         around = loop.positions[:-1] if loop is not None and loop.function == place.function else None
         if around is None or len(chain) <= len(around) + 1:
             return "", 0
@@ -286,12 +289,14 @@ class Sites:
         innermost = [order for order in orders if order.inner == 0]
         if not innermost:
             return ()
-        first = self._innermost(innermost)
+        first = self._innermost(innermost) if len(innermost) > 1 else innermost[0]
         step = constant_step(first, self.why.line)
         if step is None:
             step = step_of_some(first, self.why.line)
         seen = sum(order.accesses for order in innermost)
         levels = [Level(self.loops.of(first.scope), step, first)]
+        if len(orders) == 1:
+            return tuple(levels)
         while around := self._around(orders, levels, seen / accesses if accesses else 0.0):
             levels.append(around)
         return tuple(levels)

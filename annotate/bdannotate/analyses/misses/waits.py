@@ -63,7 +63,9 @@ def _plain(profile: Profile, costs: MissCosts) -> _Plain:
 
     def plain(row: Row) -> tuple[float, float, float]:
         instructions = row[executed] if executed is not None else 0
-        others = sum(one * row[number] for number, one in rest)
+        others = 0.0
+        for number, one in rest:
+            others += one * row[number]
         return value * instructions + others, least * instructions + others, most * instructions + others
 
     return plain
@@ -113,8 +115,8 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
         _add(own, place.function, more)
 
     for site in sites.all:
-        row = _row(site, sites.costs.instruction)
-        if any(row):
+        if any(site.waits):
+            row = _row(site, sites.costs.instruction)
             charge(Place(site.place.function, site.place.file), site.place.line, site.place.address, row, waited)
     for place, line, address, times in _more_work(profile, sites, plain):
         charge(place, line, address, (*_NONE[:-len(TIMES)], *times), worked)
@@ -184,9 +186,13 @@ def _time_titles(costs: MissCosts) -> dict[str, str]:
 def _row(site: Site, instruction: float) -> tuple[float, ...]:
     first = site.waiting * site.first_share
     rest = site.waiting - first
-    waits = (first, rest, 0.0) if site.is_foreseen else (first, 0.0, rest)
-    times = (site.waiting, site.waiting * site.memory_share, *site.waits)
-    return (*(one / instruction for one in waits), *(_PICOSECONDS * one for one in times))
+    in_order, out_of_order = (rest, 0.0) if site.is_foreseen else (0.0, rest)
+    value, least, most = site.waits
+    return (
+        first / instruction, in_order / instruction, out_of_order / instruction,
+        _PICOSECONDS * value, _PICOSECONDS * (value * site.memory_share),
+        _PICOSECONDS * value, _PICOSECONDS * least, _PICOSECONDS * most,
+    )
 
 
 _Key = TypeVar("_Key")
@@ -206,7 +212,7 @@ def _of_calls(
     wanted = [profile.events.index(event) for event in events if event in profile.events]
 
     def counted(row: Row) -> int:
-        return sum(row[index] for index in wanted)
+        return sum([row[index] for index in wanted])
 
     own_counts: dict[Function, int] = {}
     for place, rows in profile.lines.items():
