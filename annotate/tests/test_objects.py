@@ -4,8 +4,10 @@
 import json
 import os
 import pathlib
+import random
 import shutil
 import struct
+from dataclasses import replace
 
 import pytest
 from bdannotate.analyses.data.object_labels import label
@@ -19,7 +21,7 @@ from bdannotate.model.objects import CodeLine, HeapBlocks, Identity, ObjectGroup
 from bdannotate.model.profile import Function
 from bdannotate.reading import load
 from bdannotate.reading.inlined import InlinedCalls
-from bdannotate.reading.objects import read_objects
+from bdannotate.reading.objects import read_objects, read_parts
 from object_files import ObjectFile
 
 EVENTS = ("Ir", "DLmr", "SpLoss1", "EvLine1", "UsByte1", "Access1")
@@ -149,6 +151,43 @@ def test_several_parts_in_one_file_are_added_up(tmp_path):
         (0, 16, 0x00FF, 18), (0, 16, 0x0FFF, 2), (8, 8, 1, 4),
     ]
     assert found.groups[1].unmapped == 2
+
+
+def test_a_file_adds_up_as_its_rows_do(tmp_path):
+    """Rows and patterns in any order, and groups that are one, in columns and as objects."""
+    for seed in range(40):
+        chance = random.Random(seed)
+        groups = [*GROUPS, "static 1 64 table", HEAP]
+        most = chance.choice((9, 300, 1 << 40, (1 << 64) - 1))
+        rows = [
+            (chance.randint(1, 10), chance.randint(1, 2), chance.randint(0, 1), chance.randint(0, 2),
+             tuple(chance.choice((0, chance.randint(0, most // 4))) for _ in EVENTS))
+            for _ in range(chance.randint(0, 30))
+        ]
+        sums = [sum(row[4][event] for row in rows) for event in range(len(EVENTS))]
+        if max(sums) >= 1 << 64:
+            continue
+        patterns = [
+            (chance.randint(1, 10), chance.randint(1, 2), 1, chance.randint(0, 2), 8 * chance.randint(0, 1), 8,
+             chance.randint(0, 255), chance.randint(1, 3))
+            for _ in range(chance.randint(0, 30))
+        ]
+        (part,) = read_parts(str(write(tmp_path, ObjectFile(EVENTS, FUNCTIONS, groups, rows, patterns).bytes())))
+        assert [(row.group + 1, row.line, row.cost) for row in part.rows] == [(row[0], *row[3:]) for row in rows]
+        for number, group in enumerate(part.groups, 1):
+            assert [(one.by.line, *one[:4]) for one in group.patterns] == [
+                (row[3], *row[4:]) for row in patterns if row[0] == number
+            ]
+        plain = replace(part, rows=tuple(part.rows), groups=tuple(
+            replace(group, patterns=tuple(group.patterns)) for group in part.groups
+        ))
+        found, expected = merge([part]), merge([plain])
+        assert tuple(found.rows) == expected.rows and found.totals() == part.totals() == tuple(sums)
+        assert found == expected and found.costs() == expected.costs()
+        zero = replace(part, groups=(), rows=())
+        assert [tuple(group.patterns) for group in merge([plain, zero]).groups] == [
+            tuple(group.patterns) for group in found.groups
+        ]
 
 
 def test_recursion_is_one_place(tmp_path):

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from bdannotate.model.code import Code, Instructions, instruction_rows
 from bdannotate.model.profile import Function, InstructionCost, Place
-from bdannotate.model.rows import Rows
+from bdannotate.model.rows import CountRows, Rows
+from bdannotate.reading.fields import cost_row, some_costs
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -59,3 +60,25 @@ def test_instructions_without_objects_are_those_with_objects(lines):
     objects = {PLACE: {address: InstructionCost(line, (cost,)) for address, (line, cost) in sums.items()}}
     assert found[PLACE] == objects[PLACE]
     assert {address: (line, *cost) for address, line, cost in instruction_rows(objects, PLACE)} == sums
+
+
+@given(some.lists(some.tuples(some.integers(0, 255), some.integers(0, 2 ** 40)), min_size=1), INDICES, INDICES)
+def test_rows_of_counts_are_those_of_their_columns(rows, start, stop):
+    made = CountRows([array("B", [row[0] for row in rows]), array("Q", [row[1] for row in rows])])
+    assert list(made) == rows and len(made) == len(rows) and list(made[start:stop]) == rows[start:stop]
+    assert [made[number] for number in range(-len(rows), len(rows))] == rows + rows
+    assert made.sums() == (sum(row[0] for row in rows), sum(row[1] for row in rows))
+
+
+@given(some.lists(some.lists(some.builds(Pair, some.text(max_size=2), some.integers(0, 9)), min_size=1)))
+def test_pieces_are_the_rows_in_turn(pieces):
+    made = Rows.of(Pair, [row for piece in pieces for row in piece])
+    assert list(made.pieces(map(len, pieces))) == pieces
+
+
+@given(some.lists(some.sampled_from(["0", "7", "123456789012345678901", ".", "-5", "0x1f"]), max_size=9))
+def test_some_costs_are_those_of_the_whole_row(words):
+    text = " ".join(words)
+    row = (*cost_row(text), 0, 0)
+    columns = [len(words) + 1, *range(len(words)), 0]
+    assert some_costs(text, columns) == tuple(row[column] for column in columns)

@@ -137,7 +137,8 @@ class _BucketCosts(dict[int, float]):
         return cost
 
 
-# The nanoseconds of a line from memory, of a page walk, and of lines by bucket; and those if one is waited for at a time.
+# The nanoseconds of a line from memory, of a page walk, of lines by bucket, and of lines that are waited for one at a
+# time, by bucket.
 _OrderCosts = tuple[float, float, _BucketCosts, _BucketCosts]
 
 
@@ -180,7 +181,7 @@ class MissCosts:
         return total + loads.walks * walk
 
     def times_of(self, loads: Loads, alone: tuple[float, float]) -> tuple[float, float]:
-        """The time until the lines have come, and `time_of` the same. alone: how many lines from memory and from caches,
+        """The time until the lines have come, and their `time_of`. alone: how many lines from memory and from caches,
         at most, are waited for one at a time although their order allows overlap."""
         if alone == (0.0, 0.0) or loads.access not in OVERLAPPING:
             together = self.time_of(loads)
