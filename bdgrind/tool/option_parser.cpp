@@ -151,6 +151,10 @@ const char* read(std::string_view text, IndexOption* index) {
     return nullptr;
 }
 
+const char* read(std::string_view text, PagesOption* pages) {
+    return parse_page_rules(text, &pages->rules);
+}
+
 const char* read(std::string_view text, MachineOption* machine) {
     *machine = {.preset = find_machine_preset(text), .is_native = text == "native", .lists = text == "list"};
     if (machine->preset != nullptr || machine->is_native || machine->lists) return nullptr;
@@ -308,6 +312,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
         config.caches.l2.replacement = given.l2_replacement.replacement;
         config.caches.l2.index = given.l2_index.index;
     }
+    config.caches.pages = given.pages.rules;
     config.caches.ll.replacement = given.ll_replacement.replacement;
     config.caches.ll.index = given.ll_index.index;
     if (config.cache_sim && given.tlb.simulates) {

@@ -31,6 +31,10 @@ struct IndexOption {
     SetIndex index = SetIndex::kBits;
 };
 
+struct PagesOption {
+    PageRules rules{};
+};
+
 // Whose caches are simulated, but for those that have options of their own.
 struct MachineOption {
     const MachinePreset* preset = nullptr;
@@ -103,7 +107,7 @@ struct SampleOption {
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
 //   Cache, MiddleCache   <size>,<ways>,<line size>; Policy, Index   of a cache; Machine   whose caches;
-//   Tlb   whose TLBs;
+//   Tlb   whose TLBs; Pages   where they lie in memory;
 //   Tree, Recursion   of the context tree; Cores, Order   of threads; Sample   which parts of the run;
 //   Paths   yes, no, or names as in Patterns; Threads   auto or a number
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
@@ -175,6 +179,10 @@ struct SampleOption {
     BD_OPTION(Index, ll_index, "LL-index", {}, "bits|hash",                                             \
               "whether the lowest bits of a line's address choose its\n"                                \
               "set in LL, or a hash of all bits")                                                       \
+    BD_OPTION(Pages, pages, "pages", {}, "virtual|contiguous|random[,<seed>]",                          \
+              "where pages lie in memory, for their sets in L2 and LL:\n"                               \
+              "as their addresses say, in the order of first use, or\n"                                 \
+              "anywhere")                                                                               \
     BD_OPTION(Tlb, tlb, "tlb", {}, "no|yes|<name>|<geometry>",                                          \
               "look up pages of 4 KiB and 2 MiB in the TLBs of the\n"                                   \
               "--machine (yes), of a processor that --machine=list\n"                                   \
@@ -265,6 +273,7 @@ using Cache = CacheOption;
 using MiddleCache = MiddleCacheOption;
 using Policy = PolicyOption;
 using Index = IndexOption;
+using Pages = PagesOption;
 using Machine = MachineOption;
 using Tlb = TlbOption;
 using Patterns = PatternList;

@@ -57,6 +57,26 @@ const char* parse_geometry(std::string_view text, CacheGeometry* geometry) {
     return nullptr;
 }
 
+const char* parse_page_rules(std::string_view text, PageRules* rules) {
+    PageRules read{};
+    if (text.starts_with("random")) {
+        text.remove_prefix(std::string_view("random").size());
+        read.frames = PageFrames::kRandom;
+        const bool has_seed = take_comma(&text);
+        if (!text.empty() || has_seed) {
+            if (!has_seed || !take_number(&text, &read.seed) || !text.empty()) {
+                return "behind random, there can be a comma and a number";
+            }
+        }
+    } else if (text == "contiguous") {
+        read.frames = PageFrames::kContiguous;
+    } else if (text != "virtual") {
+        return "it must be virtual, contiguous or random[,<seed>]";
+    }
+    *rules = read;
+    return nullptr;
+}
+
 const char* parse_tlbs(std::string_view text, TlbGeometries* tlbs) {
     constexpr std::uint32_t kMostEntries = 0xfffe;
     TlbGeometry levels[2]{};

@@ -31,11 +31,23 @@ struct CacheGeometry {
     constexpr bool operator==(const CacheGeometry&) const = default;
 };
 
+// Which frame of memory a page of 4 KiB is in, for the sets of its lines behind the first level: that of its address,
+// one after the other as pages are first looked for there, or any.
+enum class PageFrames : std::uint8_t { kVirtual, kContiguous, kRandom };
+
+struct PageRules {
+    PageFrames frames = PageFrames::kVirtual;
+    std::uint64_t seed = 0;  // of kRandom
+
+    constexpr bool operator==(const PageRules&) const = default;
+};
+
 struct CacheGeometries {
     CacheGeometry i1;
     CacheGeometry d1;
     CacheGeometry ll;    // the last one
     CacheGeometry l2{};  // between them; of no bytes if there is none
+    PageRules pages{};
 
     constexpr bool has_l2() const { return l2.size_bytes != 0; }
 };
@@ -83,6 +95,9 @@ const char* geometry_error(const CacheGeometry& geometry);
 // Reads "<size>,<ways>,<line size>", in bytes. Null if the text has that form, else what is wrong with it;
 // `*geometry` is then unspecified. The geometry may still be illegal.
 const char* parse_geometry(std::string_view text, CacheGeometry* geometry);
+
+// Reads "virtual", "contiguous", "random" or "random,<seed>". Null if it is one of them, else what is wrong with it.
+const char* parse_page_rules(std::string_view text, PageRules* rules);
 
 // The same for TLBs, as "<entries>,<ways>,<entries>,<ways>": those of the first level, and the second one for data and
 // instructions, with pages of 4 KiB and of 2 MiB. What is read is legal.

@@ -25,6 +25,7 @@
 #include "engine/base/types.h"
 #include "engine/base/zeroed_array.h"
 #include "engine/cache/lru_order.h"
+#include "engine/cache/page_placement.h"
 #include "engine/cache/replacement_states.h"
 
 namespace bd {
@@ -40,13 +41,18 @@ public:
         LineNumber evicted;  // the line that was there before; kNoLine: none
     };
 
-    explicit CacheLines(const CacheGeometry& geometry)
+    // `pages`: where lines lie in memory, if not at their addresses; must live as long.
+    explicit CacheLines(const CacheGeometry& geometry, PagePlacement* pages = nullptr)
         : ways_(geometry.ways),
           sets_(static_cast<std::size_t>(geometry.sets())),
-          set_mask_(geometry.index == SetIndex::kBits && std::has_single_bit(sets_) ? sets_ - 1 : 0),
+          pages_(pages != nullptr && pages->is_used() ? pages : nullptr),
+          line_bits_(geometry.line_bits()),
+          set_mask_(pages_ == nullptr && geometry.index == SetIndex::kBits && std::has_single_bit(sets_) ? sets_ - 1
+                                                                                                         : 0),
           hash_bits_(geometry.index == SetIndex::kHash ? static_cast<unsigned>(std::countr_zero(sets_)) : 0),
           policy_(geometry.replacement.policy),
           is_small_lru_(policy_ == ReplacementPolicy::kLru && ways_ <= kFewWays),
+          is_fast_(is_small_lru_ && (pages_ == nullptr || !pages_->has_order())),
           lines_(static_cast<std::size_t>(geometry.lines()) + 1),
           tag_lines_(ways_ <= kFewWays ? 1 : 2),
           tags_(ways_ <= kTaggedWays ? sets_ * tag_lines_ : 0),
@@ -58,7 +64,7 @@ public:
 
     std::size_t set_of(LineNumber line) const {
         const auto number = static_cast<std::uint64_t>(line);
-        return static_cast<std::size_t>(set_mask_ != 0 ? number & set_mask_ : hashed(number) % sets_);
+        return static_cast<std::size_t>(set_mask_ != 0 ? number & set_mask_ : mixed(line) % sets_);
     }
 
     // The line in a slot; kNoLine if it is empty.
@@ -77,14 +83,10 @@ public:
 
     // Uses `line` if it is there, and returns its index; else kAbsent.
     std::uint32_t use(LineNumber line) {
+        if (!is_fast_) return use_slowly(line);
         const std::size_t set = set_of(line);
-        if (is_small_lru_) {
-            const std::uint32_t index = find_by_tag(set, line);
-            if (index != kAbsent) order_of(set).use(static_cast<unsigned>(index - set * ways_));
-            return index;
-        }
-        const std::uint32_t index = ways_ <= kTaggedWays ? find_by_tag(set, line) : find_in_many(set, line);
-        if (index != kAbsent) note_use(set, index);
+        const std::uint32_t index = find_by_tag(set, line);
+        if (index != kAbsent) order_of(set).use(static_cast<unsigned>(index - set * ways_));
         return index;
     }
 
@@ -211,12 +213,14 @@ private:
         return kAbsent;
     }
 
-    // The number of a line with its lowest bits, which choose the set, mixed with all others.
-    std::uint64_t hashed(std::uint64_t number) const {
+    // The number of a line's place in memory, with its lowest bits mixed with all others if the index is hashed.
+    std::uint64_t mixed(LineNumber line) const {
+        const std::uint64_t number =
+            pages_ == nullptr ? static_cast<std::uint64_t>(line) : pages_->physical(line, line_bits_);
         if (hash_bits_ == 0) return number;
-        std::uint64_t mixed = 0;
-        for (std::uint64_t rest = number >> hash_bits_; rest != 0; rest >>= hash_bits_) mixed ^= rest;
-        return number ^ (mixed & ((std::uint64_t{1} << hash_bits_) - 1));
+        std::uint64_t pieces = 0;
+        for (std::uint64_t rest = number >> hash_bits_; rest != 0; rest >>= hash_bits_) pieces ^= rest;
+        return number ^ (pieces & ((std::uint64_t{1} << hash_bits_) - 1));
     }
 
     // Whether the ways of a set are in an order, as LRU and FIFO need it.
@@ -224,15 +228,21 @@ private:
         return policy_ == ReplacementPolicy::kLru || policy_ == ReplacementPolicy::kFifo;
     }
 
-    [[gnu::noinline]] void note_use(std::size_t set, std::uint32_t index) {
-        if (policy_ == ReplacementPolicy::kFifo) return;
-        if (!has_order()) {
-            states_.use(set, static_cast<std::uint32_t>(index - set * ways_));
-            return;
+    [[gnu::noinline]] std::uint32_t use_slowly(LineNumber line) {
+        if (pages_ != nullptr && pages_->has_order()) pages_->touch(line, line_bits_);
+        const std::size_t set = set_of(line);
+        const std::uint32_t index = ways_ <= kTaggedWays ? find_by_tag(set, line) : find_in_many(set, line);
+        if (index == kAbsent || policy_ == ReplacementPolicy::kFifo) return index;
+        const auto way = static_cast<std::uint32_t>(index - set * ways_);
+        if (is_small_lru_) {
+            order_of(set).use(way);
+        } else if (has_order()) {
+            std::uint16_t* order = &order_[set * ways_];
+            make_first(order, static_cast<std::size_t>(std::find(order, order + ways_, way) - order));
+        } else {
+            states_.use(set, way);
         }
-        std::uint16_t* order = &order_[set * ways_];
-        const auto way = static_cast<std::uint16_t>(index - set * ways_);
-        make_first(order, static_cast<std::size_t>(std::find(order, order + ways_, way) - order));
+        return index;
     }
 
     // The way for a line that is loaded.
@@ -274,10 +284,13 @@ private:
 
     std::uint32_t ways_;
     std::size_t sets_;
+    PagePlacement* pages_;  // null if lines lie at their addresses
+    unsigned line_bits_;
     std::uint64_t set_mask_;  // 0 if the set is not just the lowest bits of a line's number
     unsigned hash_bits_;      // of a line's number that are mixed with all others; 0: none
     ReplacementPolicy policy_;
-    bool is_small_lru_;                 // with up to kFewWays ways, the fast path
+    bool is_small_lru_;                 // with up to kFewWays ways
+    bool is_fast_;                      // that, and nothing is asked for that use() does not do
     ZeroedArray<Line> lines_;           // followed by an empty one
     std::size_t tag_lines_;             // host lines with the tags of a set
     ZeroedArray<Tags> tags_;            // by set and host line; empty with more than kTaggedWays ways

@@ -37,6 +37,7 @@
 #include "engine/cache/l1_cache.h"
 #include "engine/cache/l1_stage.h"
 #include "engine/cache/middle_cache.h"
+#include "engine/cache/page_placement.h"
 #include "engine/cache/reuse.h"
 #include "engine/cache/touched_lines.h"
 #include "engine/cache/write_back_and_prefetch.h"
@@ -78,8 +79,9 @@ public:
           i1_lines_(caches.i1),
           d1_(stage_.data()),
           d1_lines_(caches.d1),
-          l2_(caches, config.write_back, rules),
-          ll_(caches.ll),
+          pages_(caches.pages),
+          l2_(caches, &pages_, config.write_back, rules),
+          ll_(caches.ll, &pages_),
           ll_bits_(caches.ll.line_bits()),
           write_back_and_prefetch_(caches, config),
           ll_touched_(ll_.size(), rules) {
@@ -203,7 +205,7 @@ private:
     };
     using L2 = MiddleCache<kTraits, std::conditional_t<kTraits.line_use, L2Use, NoUse>>;
     struct NoL2 {
-        NoL2(const CacheGeometries&, bool, ReuseRules) {}
+        NoL2(const CacheGeometries&, PagePlacement*, bool, ReuseRules) {}
     };
 
     // The charge target of a line in I1 or D1, and the index at which the next level held it when it was loaded.
@@ -555,6 +557,7 @@ private:
     const Chunk* chunk_ = nullptr;  // the chunk that is being replayed
     DataPosition data_position_;
     FetchPosition fetch_position_;
+    PagePlacement pages_;
     [[no_unique_address]] std::conditional_t<kTraits.middle_level, L2, NoL2> l2_;
     LLLines ll_;
     unsigned ll_bits_;

@@ -24,8 +24,8 @@ public:
     using Lines = CacheLines<Use>;
 
     // `write_back`: whether lines may be dirty.
-    MiddleCache(const CacheGeometries& caches, bool write_back, ReuseRules rules)
-        : lines(caches.l2),
+    MiddleCache(const CacheGeometries& caches, PagePlacement* pages, bool write_back, ReuseRules rules)
+        : lines(caches.l2, pages),
           touched(lines.size(), rules),
           dirty(write_back ? static_cast<std::size_t>(caches.l2.lines()) : 0),
           bits_(caches.l2.line_bits()) {}

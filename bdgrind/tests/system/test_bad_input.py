@@ -52,6 +52,8 @@ def run(
         ("--L2-replacement=QLRU_H11_M1_R0_U2", "'QLRU_H11_M1_R0_U2' .* R0 and R2 need a line of age 3"),
         ("--LL-replacement=random,x", "'random,x' .* behind random, there can be a comma and a number"),
         ("--LL-index=xor", "'xor' is not a value for --LL-index=.*: it must be bits or hash"),
+        ("--pages=random:1", "'random:1' is not a value for --pages=.*: behind random, there can be a comma"),
+        ("--pages=physical", "'physical' is not a value for --pages=.*: it must be virtual, contiguous or random"),
         ("--tlb=zen", "'zen' is not a value for --tlb=.*: it must be no, yes, a name that"),
         ("--tlb=64,5,1536,12", "'64,5,1536,12' is not a value for --tlb=.*: the entries of a TLB must be"),
         ("--machine=zen", "'zen' is not a value for --machine=.*: it must be native or a name that"),

@@ -20,6 +20,8 @@ POLICIES = {
     "trees": "--LL-replacement=tree-plru --L2-replacement=bit-plru --L2-index=hash",
     "ages": "--LL-replacement=QLRU_H11_M1_R0_U0 --L2-replacement=QLRU_H00_M1_R2_U1 --LL-index=hash",
     "others": "--LL-replacement=random,3 --L2-replacement=fifo",
+    "pages at random": "--pages=random,7 --LL-index=hash",
+    "contiguous pages": "--pages=contiguous",
 }
 ALL = ["--simulate-wb=yes", "--simulate-hwpref=yes", "--branch-sim=yes", "--why=yes", "--objects=yes"]
 
@@ -61,6 +63,26 @@ def test_policies_are_named_where_caches_are(tmp_path: Path) -> None:
     assert "L2 4 KiB 4-way hashed, LL 64 KiB 8-way random,0; lines of 64 B" in run.log
     assert run.profile.totals["D1mr"] == plain.profile.totals["D1mr"]
     assert run.profile.totals["DLmr"] != plain.profile.totals["DLmr"]
+
+
+def test_where_pages_lie_matters_behind_the_first_level(tmp_path: Path) -> None:
+    caches = "--I1=1024,2,64 --D1=1024,2,64 --LL=131072,2,64".split()
+    runs = {
+        pages: run_tool(tmp_path, [GUESTS / "workload"], [*caches, f"--pages={pages}"], name=pages)
+        for pages in ("virtual", "contiguous", "random,1", "random,2")
+    }
+    placements = {
+        pages: [line for line in run.profile_path.read_text().splitlines() if line.startswith("desc: Placement:")]
+        for pages, run in runs.items()
+    }
+    assert placements == {
+        "virtual": [],
+        "contiguous": ["desc: Placement: contiguous pages"],
+        "random,1": ["desc: Placement: pages at random, seed 1"],
+        "random,2": ["desc: Placement: pages at random, seed 2"],
+    }
+    assert len({run.profile.totals["D1mr"] for run in runs.values()}) == 1
+    assert len({run.profile.totals["DLmr"] for run in runs.values()}) == 4
 
 
 def test_a_tree_needs_a_power_of_two(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ NaiveCaches::Line* NaiveCaches::Cache::use(Address number) {
     for (auto line = set.begin(); line != set.end(); ++line) {
         if (line->number != number) continue;
         set.splice(set.begin(), set, line);
-        if (!policies.empty()) policies[naive_set(geometry, number)].use(number);
+        if (!policies.empty()) policies[set_number(number)].use(number);
         return &set.front();
     }
     return nullptr;
@@ -58,7 +58,7 @@ NaiveCaches::Line* NaiveCaches::Cache::use(Address number) {
 
 void NaiveCaches::Cache::choose_victim(Address number) {
     if (policies.empty()) return;
-    const std::optional<Address> victim = policies[naive_set(geometry, number)].load(number, random);
+    const std::optional<Address> victim = policies[set_number(number)].load(number, random);
     if (!victim) return;
     std::list<Line>& set = set_of(number);
     const auto has = [&](const Line& line) { return line.number == *victim; };

@@ -113,8 +113,9 @@ private:
     // Every set is a list, most recently used line first. With another policy than LRU, the line that has to go is
     // moved to the end.
     struct Cache {
-        explicit Cache(const CacheGeometry& of)
+        explicit Cache(const CacheGeometry& of, std::shared_ptr<NaivePages> where = nullptr)
             : geometry(of),
+              pages(std::move(where)),
               line_bytes(of.line_bytes),
               ways(of.ways),
               sets(of.size_bytes / of.line_bytes / of.ways),
@@ -122,7 +123,11 @@ private:
             forget_policies();
         }
 
-        std::list<Line>& set_of(Address number) { return sets[naive_set(geometry, number)]; }
+        std::size_t set_number(Address number) const {
+            const Address address = number * line_bytes;
+            return naive_set(geometry, (pages ? pages->physical(address) : address) / line_bytes);
+        }
+        std::list<Line>& set_of(Address number) { return sets[set_number(number)]; }
         // Makes a line the most recently used one, if it is there.
         Line* use(Address number);
         // Prepares its set for a line that is absent.
@@ -134,6 +139,7 @@ private:
         void note(const Distance& distance, Causes& causes) const;
 
         CacheGeometry geometry;
+        std::shared_ptr<NaivePages> pages;  // null: lines lie at their addresses
         Address line_bytes;
         std::size_t ways;
         std::vector<std::list<Line>> sets;
@@ -156,8 +162,9 @@ private:
 
     static std::vector<Cache> behind(const CacheGeometries& geometries) {
         std::vector<Cache> caches;
-        if (geometries.l2.size_bytes != 0) caches.emplace_back(geometries.l2);
-        caches.emplace_back(geometries.ll);
+        const auto pages = std::make_shared<NaivePages>(geometries.pages);
+        if (geometries.l2.size_bytes != 0) caches.emplace_back(geometries.l2, pages);
+        caches.emplace_back(geometries.ll, pages);
         return caches;
     }
     Cache& last() { return behind_.back(); }

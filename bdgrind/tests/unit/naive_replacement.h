@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Replacement policies other than LRU and the hashed index in the most literal way: docs/simulation.md, rules 60
-// and 61. A set knows which line is in which of its ways.
+// to 62. A set knows which line is in which of its ways.
 
 #pragma once
 
@@ -123,7 +123,33 @@ private:
     std::vector<int> ages_;
 };
 
-// The number of the set that a line belongs to.
+// Where pages lie in memory: rule 62.
+class NaivePages {
+public:
+    explicit NaivePages(const PageRules& rules) : rules_(rules) {}
+
+    // The address in memory of what is looked for at this one.
+    Address physical(Address address) {
+        const Address page = address / 4096;
+        if (rules_.frames == PageFrames::kVirtual) return address;
+        if (rules_.frames == PageFrames::kContiguous) {
+            return frames_.try_emplace(page, frames_.size() + 1).first->second * 4096 + address % 4096;
+        }
+        Address x = page + 0x9e3779b97f4a7c15 * rules_.seed + 0x9e3779b97f4a7c15;
+        x ^= x / (1ull << 30);
+        x *= 0xbf58476d1ce4e5b9;
+        x ^= x / (1ull << 27);
+        x *= 0x94d049bb133111eb;
+        x ^= x / (1ull << 31);
+        return x / (1ull << 24) * 4096 + address % 4096;
+    }
+
+private:
+    PageRules rules_;
+    std::map<Address, Address> frames_{};
+};
+
+// The number of the set that a line belongs to that lies there in memory.
 inline std::size_t naive_set(const CacheGeometry& cache, Address line) {
     const std::uint64_t sets = cache.size_bytes / cache.line_bytes / cache.ways;
     unsigned bits = 0;

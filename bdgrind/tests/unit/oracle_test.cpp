@@ -214,7 +214,8 @@ TEST(Oracle, ThreeLevelsAreTheSame) {
     });
 }
 
-// With other replacement policies and indices of L2 and LL, whatever else is asked for; in one part or in many.
+// With other replacement policies, indices and places of pages in L2 and LL, whatever else is asked for; in one part or
+// in many.
 TEST(Oracle, ReplacementPoliciesAreTheSame) {
     for_each_seed(kRuns, [](unsigned seed) {
         std::mt19937 random(seed);

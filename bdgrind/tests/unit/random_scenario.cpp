@@ -335,6 +335,7 @@ Scenario with_policies(Scenario plain, unsigned seed) {
     };
     if (plain.caches.has_l2()) change(plain.caches.l2);
     change(plain.caches.ll);
+    plain.caches.pages = {.frames = static_cast<PageFrames>(choice.below(3)), .seed = choice.below(1000)};
     for (const CacheGeometry& cache : {plain.caches.ll, plain.caches.l2}) {
         EXPECT_TRUE(cache.size_bytes == 0 || geometry_error(cache) == nullptr);
     }

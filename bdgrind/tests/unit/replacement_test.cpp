@@ -199,5 +199,59 @@ TEST(Replacement, AHashedIndexUsesAllSetsAlike) {
     }
 }
 
+// By hand: sets of one way, as many as there are lines in two pages.
+TEST(Replacement, ContiguousPagesFollowEachOtherInTheOrderOfTheirFirstUse) {
+    PagePlacement pages({.frames = PageFrames::kContiguous});
+    PolicyLines lines({.size_bytes = 8192, .ways = 1, .line_bytes = 64}, &pages);
+    const auto first = [](std::uint64_t page) { return line(page * 64); };
+    const auto use = [&](LineNumber number) {
+        if (lines.use(number) == PolicyLines::kAbsent) lines.insert(number);
+    };
+    use(line(40 * 64 + 3));
+    use(line(12 * 64 + 3));
+    use(line(40 * 64 + 5));
+    use(line(7 * 64 + 3));
+    // Frames 1, 2 and 3.
+    EXPECT_EQ(lines.set_of(first(40)), 64u);
+    EXPECT_EQ(lines.set_of(first(12)), 0u);
+    EXPECT_EQ(lines.set_of(first(7)), 64u);
+    EXPECT_EQ(lines.find(line(40 * 64 + 3)), PolicyLines::kAbsent);
+    EXPECT_NE(lines.find(line(40 * 64 + 5)), PolicyLines::kAbsent);
+    EXPECT_NE(lines.find(line(7 * 64 + 3)), PolicyLines::kAbsent);
+}
+
+TEST(Replacement, RandomPagesAreSpreadEvenlyAndDifferBySeed) {
+    constexpr std::uint64_t kPages = 64'000;
+    std::vector<std::size_t> sets[2];
+    for (const std::uint64_t seed : {0, 1}) {
+        PagePlacement pages({.frames = PageFrames::kRandom, .seed = seed});
+        const PolicyLines lines({.size_bytes = 64 * 4096, .ways = 1, .line_bytes = 64}, &pages);
+        std::array<unsigned, 64> used{};
+        for (std::uint64_t page = 0; page < kPages; ++page) {
+            const std::size_t set = lines.set_of(line(page * 64 + 17));
+            EXPECT_EQ(set % 64, 17u);
+            ++used[set / 64];
+            sets[seed].push_back(set);
+        }
+        for (const unsigned each : used) EXPECT_NEAR(each, kPages / 64, 150);
+    }
+    EXPECT_NE(sets[0], sets[1]);
+}
+
+TEST(Replacement, PlacesOfPagesAreNamed) {
+    PageRules rules;
+    EXPECT_EQ(parse_page_rules("random,12", &rules), nullptr);
+    EXPECT_EQ(rules, (PageRules{.frames = PageFrames::kRandom, .seed = 12}));
+    EXPECT_EQ(parse_page_rules("random", &rules), nullptr);
+    EXPECT_EQ(rules, (PageRules{.frames = PageFrames::kRandom, .seed = 0}));
+    EXPECT_EQ(parse_page_rules("contiguous", &rules), nullptr);
+    EXPECT_EQ(rules, (PageRules{.frames = PageFrames::kContiguous}));
+    EXPECT_EQ(parse_page_rules("virtual", &rules), nullptr);
+    EXPECT_EQ(rules, PageRules{});
+    for (const char* text : {"", "Virtual", "random,", "random:1", "random,1,2", "contiguous,1", "physical"}) {
+        EXPECT_NE(parse_page_rules(text, &rules), nullptr) << text;
+    }
+}
+
 }  // namespace
 }  // namespace bd

@@ -107,7 +107,7 @@ Scenario random_scenario(unsigned seed);
 // The same, with an L2 of a random shape.
 Scenario with_l2(Scenario plain, unsigned seed);
 
-// The same, with other policies of L2, if there is one, and LL than LRU, and maybe a hashed index.
+// The same, with other policies of L2, if there is one, and LL than LRU, and maybe a hashed index and pages elsewhere.
 Scenario with_policies(Scenario plain, unsigned seed);
 
 // The same, with TLBs of random shapes for pages that are shorter than on any machine.
