@@ -36,6 +36,7 @@ _CODE = (10, 100)
 _ROUNDS = 12
 
 _NONE = (0.0,) * len(MADE)
+_WITHOUT_TIMES = _NONE[:-len(TIMES)]
 # Returns the time of a row of the profile without waiting, in picoseconds: the estimate, its lower and upper bounds.
 _Plain = Callable[[Row], tuple[float, float, float]]
 
@@ -117,14 +118,16 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
     for site in sites.all:
         if any(site.waits):
             row = _row(site, sites.costs.instruction)
-            charge(Place(site.place.function, site.place.file), site.place.line, site.place.address, row, waited)
+            function, file, line, address = site.place
+            charge(Place(function, file), line, address, row, waited)
     for place, line, address, times in _more_work(profile, sites, plain):
-        charge(place, line, address, (*_NONE[:-len(TIMES)], *times), worked)
+        charge(place, line, address, (*_WITHOUT_TIMES, *times), worked)
 
     def whole(row: Row, *more: Sequence[float]) -> Row:
-        sums = [*_NONE[:-len(TIMES)], *plain(row)]
+        sums: Sequence[float] = (*_WITHOUT_TIMES, *plain(row))
         for one in more:
-            sums = list(map(add, sums, one))
+            if one is not _NONE:
+                sums = [*map(add, sums, one)]
         return row + tuple([max(round(one), 0) for one in sums])
 
     lines = {
