@@ -77,16 +77,23 @@ def _tables(
     costs = [f"self:{event}" for event in objects.events]
     return {
         "data": table_of_rows(costs, objects.costs()) if changes is None else _changes(changes),
-        "dataRows": table_of_rows(["group", "function", "file", "line", *costs], [
-            (row.group, numbers.function(row.function), numbers.file(row.file), row.line, *row.cost)
-            for row in objects.rows
-        ]),
+        "dataRows": _rows(objects, costs, numbers),
         "dataBytes": table_of_rows(["loaded", "used", "borders"], [
             (byte.loaded, byte.used, byte.borders)
             for picture in pictures if picture
             for byte in picture.bytes
         ]),
     }
+
+
+def _rows(objects: Objects, costs: Sequence[str], numbers: Numbers) -> Table:
+    """The rows of objects. costs: the names of their columns of costs."""
+    group, function, file, line, *counts = objects.columns()
+    places = [(numbers.function(one), numbers.file(other)) for one, other in zip(function, file)]
+    functions, files = zip(*places) if places else ((), ())
+    # Tables are compared with each other: all of their columns are tuples.
+    columns = [tuple(group), functions, files, tuple(line), *map(tuple, counts)]
+    return Table(len(places), dict(zip(["group", "function", "file", "line", *costs], columns)))
 
 
 def _changes(found: ObjectChanges) -> Table:

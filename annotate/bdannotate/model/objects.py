@@ -151,6 +151,13 @@ class Objects:
         sizes = {int(match[2]) if match else 0 for match in caches}
         return max(sizes) or None if len(sizes) == 1 else None
 
+    def columns(self) -> Sequence[Sequence[Any]]:
+        """The values of each field of the rows; in place of their costs, a column for each event."""
+        of_fields: Sequence[Sequence[Any]] = self.rows.columns if isinstance(self.rows, Rows) else [*zip(*self.rows)]
+        *others, costs = of_fields or [()] * len(ObjectRow._fields)
+        counts: Sequence[Sequence[int]] = costs.columns if isinstance(costs, CountRows) else [*zip(*costs)]
+        return [*others, *(counts or [()] * len(self.events))]
+
     def totals(self) -> Row:
         if isinstance(self.rows, Rows) and isinstance(costs := self.rows.columns[-1], CountRows):
             return costs.sums()
@@ -274,7 +281,7 @@ def merge(
         tuple(
             ObjectGroup(
                 identity, _sum_of_blocks(blocks[number]),
-                loaders.patterns(patterns[number]) if loaders else _MergedPatterns(patterns[number], rename),
+                loaders.patterns(patterns[number]) if loaders else _patterns_of_one(patterns[number], rename),
                 tuple(sites[number]),
             )
             for (identity, _), number in numbers.items()
@@ -381,21 +388,28 @@ def _merged_columns(
     return Rows(ObjectRow, (*map(list, zip(*places)), CountRows(merged)))
 
 
+def _patterns_of_one(
+    found: Sequence[Sequence[Pattern]], rename: Callable[[Function], Function]
+) -> Sequence[Pattern]:
+    return _MergedPatterns(found, rename) if any(found) else ()
+
+
 class _MergedPatterns(Sequence[Pattern]):
     """The patterns of a group, in order and equal ones added up, when they are asked for."""
 
-    __slots__ = ("_found", "_rename", "_made")
+    __slots__ = ("_make", "_made")
 
     def __init__(self, found: Sequence[Sequence[Pattern]], rename: Callable[[Function], Function]) -> None:
-        self._found = found
-        self._rename = rename
-        self._made: Sequence[Pattern] | None = None
+        """found: one pattern at least."""
+        # It is forgotten once it has been called: what renames may know a whole profile.
+        self._make: Callable[[], Sequence[Pattern]] | None = lambda: _Loaders(found, rename).patterns(found)
+        self._made: Sequence[Pattern] = ()
 
     def __len__(self) -> int:
         return len(self._all())
 
     def __bool__(self) -> bool:
-        return any(self._found)
+        return True
 
     def __iter__(self) -> Iterator[Pattern]:
         return iter(self._all())
@@ -416,8 +430,8 @@ class _MergedPatterns(Sequence[Pattern]):
         return hash(self._all())
 
     def _all(self) -> Sequence[Pattern]:
-        if self._made is None:
-            self._made = _Loaders(self._found, self._rename).patterns(self._found)
+        if self._make is not None:
+            self._made, self._make = self._make(), None
         return self._made
 
 
