@@ -142,6 +142,7 @@ struct Execution : CallStack {
     std::vector<std::unique_ptr<CallStack>> others;  // by base
 
     bool collecting = true;    // whether what happens is counted
+    bool jump_is_cut = false;  // whether the jump by which the latest block may have ended is not counted yet
     std::uint32_t thread = 0;  // the one that its contexts belong to; 0: costs are not separated by thread
     // The number of open calls of each function with triggers, on all stacks.
     boost::unordered_flat_map<const Function*, std::uint32_t> open_triggering;

@@ -65,6 +65,7 @@ void BlockCosts::change_context(TracedExit& exit, BlockCost& cost) {
     if (exit.cost != nullptr) exit.cost->exits[exit.index].taken += std::exchange(exit.taken, 0);
     exit.cost = &cost;
     exit.fast_path_context = nullptr;
+    exit.next = ExitNotes::kNowhere;
 }
 
 void BlockCosts::settle() {
@@ -87,9 +88,7 @@ BlockCosts::~BlockCosts() {
     for (BlockCost* cost : all_) {
         cost->block->costs = nullptr;
         for (TracedExit& exit : cost->block->exits()) {
-            exit.fast_path_context = nullptr;
-            exit.cost = nullptr;
-            exit.taken = 0;
+            static_cast<ExitNotes&>(exit) = {};
         }
         ::operator delete(cost);
     }

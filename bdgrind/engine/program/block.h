@@ -93,10 +93,10 @@ inline constexpr std::uint32_t kMarkerContinuation = kNoContinuation - 2;
 // The number of instructions and accesses executed on the way to an exit. The four numbers are added in one step;
 // `blocks` is 1.
 struct ExitTotals {
-    std::uint32_t instructions = 0;
-    std::uint32_t reads = 0;
-    std::uint32_t writes = 0;
-    std::uint32_t blocks = 0;
+    std::uint16_t instructions = 0;
+    std::uint16_t reads = 0;
+    std::uint16_t writes = 0;
+    std::uint16_t blocks = 0;
 };
 
 // The part of an exit that the first-level caches need, which may be ahead on another thread, and what is asked now and
@@ -148,11 +148,14 @@ struct Exit : ExitFootprint, FetchNotes, ExitTotals {
     Address branch_address() const;  // of the last instruction
 };
 
-// The notes of the replay about an exit, see BlockCosts.
+// The notes of the replay about an exit, see BlockCosts; the last one is JumpTable's.
 struct ExitNotes {
+    static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
     const Context* fast_path_context = nullptr;
     std::uint64_t taken = 0;
-    BlockCost* cost = nullptr;  // the costs that `taken` is counted for
+    BlockCost* cost = nullptr;      // the costs that `taken` is counted for
+    std::uint64_t next = kNowhere;  // Exit::begin of the block that `taken` is known to have led to
 };
 
 // An exit with its notes. It has two lines of the host's cache: the first has what the first-level caches need; the

@@ -90,9 +90,9 @@ std::size_t BlockBuilder::add_exit(JumpKind jump, Branch branch) {
     BD_CHECK(!instructions_.empty());
     const Instruction& last = instructions_.back();
     TracedExit exit;
-    exit.instructions = static_cast<std::uint32_t>(instructions_.size());
-    exit.reads = reads_;
-    exit.writes = writes_;
+    exit.instructions = narrow(instructions_.size());
+    exit.reads = narrow(reads_);
+    exit.writes = narrow(writes_);
     exit.blocks = 1;
     exit.continuation_left = jump == JumpKind::kJump ? header_.section : kNoContinuation;
     exit.continuation_expected = header_.is_entry ? kEntryContinuation : header_.section;

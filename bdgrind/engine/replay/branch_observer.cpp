@@ -18,15 +18,6 @@ void BranchObserver::on_conditional_branches(const Exit& last) {
     }
 }
 
-// What is charged to another function's call has not jumped.
-void BranchObserver::on_jump(const Block& target) {
-    const Execution& execution = *state_.current;
-    const Exit* const exit = latest_.exit;
-    if (exit->block == nullptr || latest_.execution != &execution || latest_.changes != state_.calls.changes()) return;
-    if (execution.charged_site || !execution.collecting) return;
-    state_.jumps.count({latest_.cost, exit->index}, target);
-}
-
 // By the instruction that ends in `exit`, of the latest block. `event`: the branches; next to it are the mispredicted.
 void BranchObserver::charge(const Exit& exit, Event event, bool predicted) {
     static_assert(column(Event::kBcm) == column(Event::kBc) + 1 && column(Event::kBim) == column(Event::kBi) + 1);

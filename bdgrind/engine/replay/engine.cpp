@@ -75,7 +75,10 @@ void Engine::start_in_child(std::uint32_t thread) {
     state_.origins.forget();  // what was open then is the parent's
     for (std::size_t id = 0; id < state_.threads.size(); ++id) {
         if (id == thread) continue;
-        for (const auto& execution : state_.threads[id]) state_.calls.abandon(*execution);
+        for (const auto& execution : state_.threads[id]) {
+            state_.cut_jump(*execution);
+            state_.calls.abandon(*execution);
+        }
         while (!state_.threads[id].empty()) state_.leave_execution(state_.threads[id]);
     }
     if (state_.thread != thread) state_.current = nullptr;
@@ -103,6 +106,7 @@ void Engine::finish() {
     }
     state_.current = nullptr;
     state_.blocks.settle();
+    state_.jumps.settle();
     state_.ledger.check_balance();
     if (state_.objects != nullptr) state_.objects->settle();
     if (state_.why != nullptr) state_.why->paths.sum_up();

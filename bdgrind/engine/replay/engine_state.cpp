@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/replay/follow.h"
 #include "engine/replay/replay.h"
 
 namespace bd {
@@ -145,6 +146,7 @@ void EngineState::leave_handler(std::span<const Word> values) {
 
 void EngineState::toggle_collect(std::span<const Word> values) {
     Execution& execution = latest_execution(values);
+    cut_jump(execution);
     execution.collecting = !execution.collecting;
 }
 
@@ -164,6 +166,7 @@ void EngineState::charge_system_call(std::span<const Word> values) {
 
 void EngineState::collect(std::span<const Word> values) {
     collect_at_start = values[0] != 0;
+    cut_jumps();
     for (const Executions& executions : threads) {
         for (const auto& execution : executions) execution->collecting = collect_at_start;
     }
@@ -251,6 +254,7 @@ bool EngineState::enter_elsewhere(Block& block, Address stack_pointer) {
             leave_execution(executions);
         } while (!executions.back()->within_bounds(stack_pointer));
         current = executions.back().get();
+        cut_jump(*current);
         calls.enter_by_jump(*current, block, stack_pointer);
     }
     if (calls.requests().empty()) return true;
@@ -266,6 +270,7 @@ void EngineState::add_execution(Executions& executions, const ContextRoot& what,
 }
 
 void EngineState::leave_execution(Executions& executions) {
+    cut_jump(*executions.back());
     calls.leave_all(*executions.back());
     tree.release(executions.back()->root);
     executions.pop_back();
@@ -314,8 +319,23 @@ std::vector<ContextNodeId> EngineState::fold_context_tree() {
     return now;
 }
 
+void EngineState::cut_jump(Execution& execution) {
+    const Exit* const exit = execution.last_exit;
+    if (!config.collect_jumps || execution.jump_is_cut || exit == nullptr || CallTracker::is_stop(exit)) return;
+    if (exit->jump != JumpKind::kJump) return;
+    execution.jump_is_cut = true;
+    if (ReplayCursor::counts(execution)) jumps.cut({execution.last, exit->index});
+}
+
+void EngineState::cut_jumps() {
+    for (const Executions& executions : threads) {
+        for (const auto& execution : executions) cut_jump(*execution);
+    }
+}
+
 // Calls are not seen from here on; the executions stay what they are.
 void EngineState::forget_calls() {
+    cut_jumps();
     for (Executions& executions : threads) {
         for (const auto& execution : executions) {
             calls.abandon(*execution);
@@ -336,7 +356,9 @@ void EngineState::cut_flow() {
 }
 
 void EngineState::settle() {
+    cut_jumps();
     blocks.settle();
+    jumps.settle();
     cut_flow();
     ledger.settle();
     for (const Executions& executions : threads) {
@@ -354,7 +376,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         blocks.clear_counts();
         ledger.clear_counts();
         arcs.clear_counts();
-        jumps.clear_counts();
+        jumps.clear_counts_if([](const Jump&) { return true; });
         if (objects != nullptr) {
             objects->costs().cleared();
             objects->clear_counts(0);
@@ -389,9 +411,8 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         arcs[arc].calls = 0;
         std::ranges::fill(arcs.costs(arc), 0);
     }
-    for (Jump& jump : jumps.all()) {
-        if (jump.site.from->context->thread() == thread_zeroed) jump.count = 0;
-    }
+    jumps.clear_counts_if(
+        [thread_zeroed](const Jump& jump) { return jump.site.from->context->thread() == thread_zeroed; });
 }
 
 }  // namespace bd

@@ -105,8 +105,13 @@ struct EngineState final : ContextNodeKeeper {
     void note_core_use(std::span<const Word> values);
     void end_lives();
 
+    // To be called if the latest block of `execution` may not be followed by one within the function, or if that will
+    // be counted differently. If it is followed by a jump after all, that is counted then.
+    void cut_jump(Execution& execution);
+
     void forget_calls();
     void settle();
+    void cut_jumps();
     void cut_flow();
     // Replaces all noted times of touches by renumber(time).
     template <class Renumber>

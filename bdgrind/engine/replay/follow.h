@@ -18,23 +18,22 @@ namespace bd {
 //
 //   bool kObserves                            whether it has these:
 //   bool wants_state()                        whether the execution has to be up to date when they are called
-//   void before(block, cost, exit)            a block is about to run. `exit`: how the latest block ended, and `cost`:
-//                                             where that is counted; both null if there is none
+//   void before(block, exit)                  a block is about to run. `exit`: how the latest block ended, or null
 //   void after(exit)                          the block has run, up to this exit
-//   bool allows_fast_path()                   whether blocks on the fast path are passed only to
-//   bool takes_fast_path(exit, next, record)  a block goes on from `exit` and ends by `next`; false: it has to be
-//                                             passed to the others
+//   bool allows_fast_path()                   whether blocks on the fast path need not be passed to the others
 //
-// An observer that follows loops has takes_fast_path(), too, and is called less often off the fast path:
+// An observer that follows where control goes is called less often off the fast path, and also has
 //
-//   bool kFollowsLoops                        whether it does
+//   bool kFollowsFlow                         whether it does
 //   bool kFollowsPaths                        whether charges are made to its FlowPaths, too
+//   bool takes_fast_path(exit, next, record)  a block goes on from `exit` and ends by `next`; false: go_on() has to be
+//                                             called
 //   void before_change(record)                a call may be made or left, or there is a marker
-//   void go_on(exit, next, record)            the latest call goes on after `exit`, which may be null
+//   void go_on(cursor, next, record)          the latest call goes on after the cursor's latest exit
 //   void after_change(next, record)           the same after a change, if it is still that call
 struct NoObserver {
     static constexpr bool kObserves = false;
-    static constexpr bool kFollowsLoops = false;
+    static constexpr bool kFollowsFlow = false;
     static constexpr bool kFollowsScopes = false;
     static constexpr bool kFollowsPaths = false;
     explicit NoObserver(EngineState&) {}
@@ -89,6 +88,11 @@ public:
         return execution_ == nullptr ? nullptr : execution_->last;
     }
 
+    // Whether the latest block has run since start(), and is known to have led to that of `next` when it last did.
+    [[gnu::always_inline]] bool goes_where_it_went(const TracedExit& next) const {
+        return last_ != nullptr && last_->next == next.begin;
+    }
+
     // Whether the block of `exit` is counted where it runs, see BlockCosts.
     [[gnu::always_inline]] bool is_on_fast_path(const TracedExit& exit) const {
         return exit.fast_path_context == counting_in_;
@@ -121,7 +125,7 @@ public:
             TracedExit& exit = exit_of(at[0]);
             if (!cursor.continues(exit, at[1]) || !cursor.is_on_fast_path(exit)) break;
             if (!handler.takes_fast_path(exit, at)) break;
-            if constexpr (Observer::kObserves || Observer::kFollowsLoops) {
+            if constexpr (Observer::kFollowsFlow) {
                 // The exit before the first block is in the execution.
                 if (cursor.last_ == nullptr || !observer.takes_fast_path(*cursor.last_, exit, at)) break;
             }
@@ -161,14 +165,15 @@ public:
     }
 
 private:
-    using Totals [[gnu::vector_size(sizeof(ExitTotals))]] = std::uint32_t;
-    static_assert(offsetof(ExitTotals, instructions) == 0 && offsetof(ExitTotals, reads) == 4 &&
-                  offsetof(ExitTotals, writes) == 8 && offsetof(ExitTotals, blocks) == 4 * kRunningEvents);
+    using Totals [[gnu::vector_size(2 * sizeof(ExitTotals))]] = std::uint32_t;
+    using ShortTotals [[gnu::vector_size(sizeof(ExitTotals))]] = std::uint16_t;
+    static_assert(offsetof(ExitTotals, instructions) == 0 && offsetof(ExitTotals, reads) == 2 &&
+                  offsetof(ExitTotals, writes) == 4 && offsetof(ExitTotals, blocks) == 2 * kRunningEvents);
 
     [[gnu::always_inline]] void add_totals(const Exit& exit) {
-        Totals totals;
+        ShortTotals totals;
         __builtin_memcpy(&totals, static_cast<const ExitTotals*>(&exit), sizeof totals);
-        totals_ += totals;
+        totals_ += __builtin_convertvector(totals, Totals);
     }
 
     // Two values that stand for contexts: one that no exit has, and one of exits whose blocks are charged to a caller.
@@ -231,12 +236,12 @@ template <class Observer, class Handler>
             TracedExit& exit = exit_of(at[0]);
             if constexpr (Observer::kObserves) {
                 if (observer.wants_state()) cursor.stop(state);
-                if (exit.block != nullptr) observer.before(*exit.block, cursor.latest_cost(), cursor.latest_exit());
+                if (exit.block != nullptr) observer.before(*exit.block, cursor.latest_exit());
             }
             if (__builtin_expect(!cursor.continues(exit, at[1]), 0)) {
                 cursor.stop(state);
                 handler.stop();
-                if constexpr (Observer::kFollowsLoops) observer.before_change(at);
+                if constexpr (Observer::kFollowsFlow) observer.before_change(at);
                 if (exit.block == nullptr) {
                     const std::size_t words = record_words(at[0]);
                     state.mark(static_cast<Marker>(exit.index), {at + 1, words - 1});
@@ -247,9 +252,9 @@ template <class Observer, class Handler>
                 }
                 if (!enter_block(state, *exit.block, at[1])) return words_done();
                 cursor.start(state);
-                if constexpr (Observer::kFollowsLoops) observer.after_change(exit, at);
-            } else if constexpr (Observer::kFollowsLoops) {
-                observer.go_on(cursor.latest_exit(), exit, at);
+                if constexpr (Observer::kFollowsFlow) observer.after_change(exit, at);
+            } else if constexpr (Observer::kFollowsFlow) {
+                observer.go_on(cursor, exit, at);
             }
             cursor.run(exit, at[1]);
             if (cursor.is_on_fast_path(exit)) {

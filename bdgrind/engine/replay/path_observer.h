@@ -7,13 +7,14 @@
 
 #include "engine/costs/flow_paths.h"
 #include "engine/replay/engine_state.h"
+#include "engine/replay/follow.h"
 
 namespace bd {
 
 template <class Observer>
 class PathObserver : public Observer {
 public:
-    static constexpr bool kFollowsLoops = true;
+    static constexpr bool kFollowsFlow = true;
     static constexpr bool kFollowsPaths = true;
 
     explicit PathObserver(EngineState& state) : Observer(state), state_(state) {}
@@ -25,22 +26,22 @@ public:
             step = FlowPaths::quick_step(*frame_, next);
             if (step.next == nullptr) return false;
         }
-        if constexpr (Observer::kObserves || Observer::kFollowsLoops) {
+        if constexpr (Observer::kFollowsFlow) {
             if (!Observer::takes_fast_path(exit, next, record)) return false;
         }
         if (is_followed) FlowPaths::take(*frame_, step);
         return true;
     }
 
-    void go_on(const Exit* exit, const TracedExit& next, const Word* record) {
-        if constexpr (Observer::kFollowsLoops) Observer::go_on(exit, next, record);
+    void go_on(const ReplayCursor& cursor, const TracedExit& next, const Word* record) {
+        if constexpr (Observer::kFollowsFlow) Observer::go_on(cursor, next, record);
         go_on(next);
     }
     void before_change(const Word* record) {
-        if constexpr (Observer::kFollowsLoops) Observer::before_change(record);
+        if constexpr (Observer::kFollowsFlow) Observer::before_change(record);
     }
     void after_change(const TracedExit& next, const Word* record) {
-        if constexpr (Observer::kFollowsLoops) Observer::after_change(next, record);
+        if constexpr (Observer::kFollowsFlow) Observer::after_change(next, record);
         go_on(next);
     }
 

@@ -5,6 +5,7 @@
 
 #include "engine/replay/branch_observer.h"
 #include "engine/replay/cache_replay.h"
+#include "engine/replay/jump_observer.h"
 #include "engine/replay/path_observer.h"
 #include "engine/replay/plain_replay.h"
 #include "engine/replay/scope_observer.h"
@@ -26,6 +27,9 @@ constexpr CacheTraits with_l2(CacheTraits traits) {
     return traits;
 }
 
+// The observers that there are: for jumps alone, for jumps and branches if either is asked for, and these with loops.
+using Jumps = JumpObserver<NoObserver>;
+using All = JumpObserver<BranchObserver>;
 template <class Observer>
 using WithScopes = ScopeObserver<Observer, TouchClock>;
 
@@ -39,21 +43,19 @@ CacheTraits wanted(const EngineConfig& config) {
 
 std::unique_ptr<Replay> make_with_l2(EngineState& state, CacheTraits traits, bool observes) {
     if (traits.why && !state.config.reuses) {
-        return std::make_unique<CacheReplay<with_l2(kWhyEverything), BranchObserver>>(state);
+        return std::make_unique<CacheReplay<with_l2(kWhyEverything), All>>(state);
     }
-    if (traits.why) {
-        return std::make_unique<CacheReplay<with_l2(kWhyEverything), WithScopes<BranchObserver>>>(state);
-    }
+    if (traits.why) return std::make_unique<CacheReplay<with_l2(kWhyEverything), WithScopes<All>>>(state);
     if (traits == with_l2(kDefault) && !observes) {
         return std::make_unique<CacheReplay<with_l2(kDefault), NoObserver>>(state);
     }
-    return std::make_unique<CacheReplay<with_l2(kEverything), BranchObserver>>(state);
+    return std::make_unique<CacheReplay<with_l2(kEverything), All>>(state);
 }
 
 // Paths within functions are followed by one that is quick, and others that can do everything.
-std::unique_ptr<Replay> make_with_paths(EngineState& state, CacheTraits traits, bool observes) {
-    using Paths = PathObserver<BranchObserver>;
-    using PathsAndScopes = PathObserver<WithScopes<BranchObserver>>;
+std::unique_ptr<Replay> make_with_paths(EngineState& state, CacheTraits traits) {
+    using Paths = PathObserver<All>;
+    using PathsAndScopes = PathObserver<WithScopes<All>>;
     if (!state.config.cache_sim) return std::make_unique<PlainReplay<Paths>>(state);
     if (traits.why && state.config.reuses) {
         if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kWhyEverything), PathsAndScopes>>(state);
@@ -64,39 +66,42 @@ std::unique_ptr<Replay> make_with_paths(EngineState& state, CacheTraits traits, 
         return std::make_unique<CacheReplay<kWhyEverything, Paths>>(state);
     }
     if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kEverything), Paths>>(state);
-    if (traits == kDefault && !observes)
-        return std::make_unique<CacheReplay<kDefault, PathObserver<NoObserver>>>(state);
+    if (traits == kDefault && !state.config.branch_sim) {
+        return std::make_unique<CacheReplay<kDefault, PathObserver<Jumps>>>(state);
+    }
     return std::make_unique<CacheReplay<kEverything, Paths>>(state);
 }
 
 }  // namespace
 
 std::unique_ptr<Replay> Replay::make(EngineState& state) {
-    const bool observes = BranchObserver::is_wanted(state.config);
-    if (state.config.flow_paths) return make_with_paths(state, wanted(state.config), observes);
+    const bool predicts = state.config.branch_sim;
+    const bool observes = predicts || state.config.collect_jumps;
+    if (state.config.flow_paths) return make_with_paths(state, wanted(state.config));
     if (!state.config.cache_sim) {
-        if (observes) return std::make_unique<PlainReplay<BranchObserver>>(state);
+        if (observes) return std::make_unique<PlainReplay<All>>(state);
         return std::make_unique<PlainReplay<NoObserver>>(state);
     }
     const CacheTraits traits = wanted(state.config);
     if (traits.middle_level) return make_with_l2(state, traits, observes);
     if (traits == kDefault) {
-        if (observes) return std::make_unique<CacheReplay<kDefault, BranchObserver>>(state);
+        if (predicts) return std::make_unique<CacheReplay<kDefault, All>>(state);
+        if (observes) return std::make_unique<CacheReplay<kDefault, Jumps>>(state);
         return std::make_unique<CacheReplay<kDefault, NoObserver>>(state);
     }
     if (traits == kWhy) {
         if (!state.config.reuses) {
-            if (observes) return std::make_unique<CacheReplay<kWhy, BranchObserver>>(state);
+            if (observes) return std::make_unique<CacheReplay<kWhy, All>>(state);
             return std::make_unique<CacheReplay<kWhy, NoObserver>>(state);
         }
-        if (observes) return std::make_unique<CacheReplay<kWhy, WithScopes<BranchObserver>>>(state);
-        return std::make_unique<CacheReplay<kWhy, WithScopes<NoObserver>>>(state);
+        if (predicts) return std::make_unique<CacheReplay<kWhy, WithScopes<All>>>(state);
+        return std::make_unique<CacheReplay<kWhy, WithScopes<Jumps>>>(state);
     }
-    if (traits.why && !state.config.reuses) return std::make_unique<CacheReplay<kWhyEverything, BranchObserver>>(state);
-    if (traits.why) return std::make_unique<CacheReplay<kWhyEverything, WithScopes<BranchObserver>>>(state);
+    if (traits.why && !state.config.reuses) return std::make_unique<CacheReplay<kWhyEverything, All>>(state);
+    if (traits.why) return std::make_unique<CacheReplay<kWhyEverything, WithScopes<All>>>(state);
     if (traits == kMissesOnly && !observes) return std::make_unique<CacheReplay<kMissesOnly, NoObserver>>(state);
     if (traits == kAnyLines && !observes) return std::make_unique<CacheReplay<kAnyLines, NoObserver>>(state);
-    return std::make_unique<CacheReplay<kEverything, BranchObserver>>(state);
+    return std::make_unique<CacheReplay<kEverything, All>>(state);
 }
 
 }  // namespace bd

@@ -7,6 +7,7 @@
 
 #include "engine/calls/scope_tracker.h"
 #include "engine/replay/engine_state.h"
+#include "engine/replay/follow.h"
 
 namespace bd {
 
@@ -14,7 +15,7 @@ namespace bd {
 template <class Observer, class Clock>
 class ScopeObserver : public Observer {
 public:
-    static constexpr bool kFollowsLoops = true;
+    static constexpr bool kFollowsFlow = true;
     static constexpr bool kFollowsScopes = true;
 
     explicit ScopeObserver(EngineState& state) : Observer(state), state_(state) {}
@@ -27,22 +28,24 @@ public:
             if (next.begin != loop_.begin || behind > loop_.span) return false;
             loop_.latest = record;
         }
-        if constexpr (Observer::kObserves) return Observer::takes_fast_path(exit, next, record);
+        if constexpr (Observer::kFollowsFlow) return Observer::takes_fast_path(exit, next, record);
         return true;
     }
 
-    void go_on(const Exit* exit, const TracedExit& next, const Word* record) {
-        if (exit == nullptr || is_behind(next.begin, exit->begin) || exit->block == nullptr) return;
-        jump_back(*exit, *next.block, record);
+    void go_on(const ReplayCursor& cursor, const TracedExit& next, const Word* record) {
+        if constexpr (Observer::kFollowsFlow) Observer::go_on(cursor, next, record);
+        go_on(cursor.latest_exit(), next, record);
     }
 
     void before_change(const Word* record) {
+        if constexpr (Observer::kFollowsFlow) Observer::before_change(record);
         pause();
         state_.scopes->set_time(clock_.before(record));
         const Exit* const exit = state_.current == nullptr ? nullptr : state_.current->last_exit;
         if (!CallTracker::is_stop(exit)) before_ = {state_.current, exit, state_.calls.changes()};
     }
     void after_change(const TracedExit& next, const Word* record) {
+        if constexpr (Observer::kFollowsFlow) Observer::after_change(next, record);
         if (before_.execution != state_.current || before_.changes != state_.calls.changes()) return;
         go_on(before_.exit, next, record);
     }
@@ -68,6 +71,11 @@ private:
         const Exit* exit;
         std::uint64_t changes;
     };
+
+    void go_on(const Exit* exit, const TracedExit& next, const Word* record) {
+        if (exit == nullptr || is_behind(next.begin, exit->begin) || exit->block == nullptr) return;
+        jump_back(*exit, *next.block, record);
+    }
 
     // Code that is not shown has no loops.
     [[gnu::noinline]] void jump_back(const Exit& from, const Block& to, const Word* record) {

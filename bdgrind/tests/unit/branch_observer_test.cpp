@@ -28,7 +28,6 @@ protected:
         config.caches = {.i1 = {4096, 1, 64}, .d1 = {4096, 1, 64}, .ll = {65536, 4, 64}};
         config.cache_sim = GetParam();
         config.branch_sim = true;
-        config.collect_jumps = true;
         engine_ = std::make_unique<Engine>(config);
         engine_->replay_whole(trace_.all());
         engine_->finish();
@@ -52,22 +51,6 @@ protected:
     Branches below() const {
         EXPECT_EQ(engine_->arcs().size(), 1u);
         return branches_of(engine_->arcs().costs(ArcId{1}));
-    }
-
-    // From an exit to a block.
-    std::uint64_t jumps(const Exit& exit, Block& target) const {
-        std::uint64_t count = 0;
-        for (const Jump& jump : engine_->jumps()) {
-            if (jump.site.from->block == exit.block && jump.site.exit == exit.index && jump.target == &target) {
-                count += jump.count;
-            }
-        }
-        return count;
-    }
-    std::uint64_t all_jumps() const {
-        std::uint64_t count = 0;
-        for (const Jump& jump : engine_->jumps()) count += jump.count;
-        return count;
     }
 
     Program program_;
@@ -166,59 +149,6 @@ TEST_P(BranchObserverTest, BranchesOfASkippedFunctionAreChargedToItsCall) {
     EXPECT_EQ(self(calls, 0), (Branches{1, 0, 1, 1}));
     EXPECT_EQ(self(stub, 0), (Branches{0, 0, 0, 0}));
     EXPECT_EQ(below(), (Branches{0, 0, 0, 0}));
-}
-
-// A loop with a way out; a block that goes straight on is no jump.
-TEST_P(BranchObserverTest, JumpsAreCountedByExitAndTarget) {
-    Block& loop = program_.code(main_, 0x1000).op().may_exit(kJump, Branch::kTaken).op().ends();
-    Block& straight_on = program_.code(main_, 0x1008).op().ends();
-    Block& out = program_.code(main_, 0x1100).op().ends();
-    trace_.thread(1).run(loop, 1000).run(loop, 1000).run(loop, 1000).run(straight_on, 1000);
-    trace_.run(loop, 1000).run_to(loop, 0, 1000, {}).run(out, 1000);
-    replay();
-    EXPECT_EQ(jumps(loop.exits()[1], loop), 3u);
-    EXPECT_EQ(jumps(loop.exits()[0], out), 1u);
-    EXPECT_EQ(jumps(straight_on.exits()[0], loop), 1u);
-    EXPECT_EQ(all_jumps(), 5u);
-}
-
-TEST_P(BranchObserverTest, CallsReturnsAndTailCallsAreNoJumps) {
-    Block& calls = program_.code(main_, 0x1000).op().ends(kCall);
-    Block& goes_on = program_.code(main_, 0x1004).op().ends(kJump);
-    Block& jumps_away = program_.entry(f_, 0x2000).op().ends(kJump);
-    Block& tail = program_.entry(program_.function("g"), 0x3000).op().ends(kReturn);
-    trace_.thread(1).run(calls, 1000).run(jumps_away, 992).run(tail, 992).run(goes_on, 1000);
-    replay();
-    EXPECT_EQ(all_jumps(), 0u);
-}
-
-// A longjmp leaves calls; a handler starts and ends; another stack is another place.
-TEST_P(BranchObserverTest, WhatLeavesACallOrAStackIsNoJump) {
-    Block& calls = program_.code(main_, 0x1000).op().ends(kCall);
-    Block& lands = program_.code(main_, 0x1100).op().ends(kJump);
-    Block& long_jump = program_.entry(f_, 0x2000).op().ends(kJump);
-    trace_.thread(1).run(calls, 1000).run(long_jump, 992).run(lands, 1000);
-    trace_.mark(Marker::kSignalEnter, 1, 0, 900).run(long_jump, 800).run(lands, 1000);
-    replay();
-    EXPECT_EQ(all_jumps(), 0u);
-}
-
-TEST_P(BranchObserverTest, JumpsOfOthersAndJumpsNotCollectedAreNotCounted) {
-    Block& loop = program_.code(main_, 0x1000).op().ends();
-    trace_.thread(1).run(loop, 1000).collect(false).run(loop, 1000).collect(true).run(loop, 1000);
-    trace_.thread(2).run(loop, 5000).thread(1).run(loop, 1000);
-    replay();
-    EXPECT_EQ(jumps(loop.exits()[0], loop), 2u);
-    EXPECT_EQ(all_jumps(), 2u);
-}
-
-TEST_P(BranchObserverTest, ZeroingForgetsJumps) {
-    Block& loop = program_.code(main_, 0x1000).op().ends();
-    trace_.thread(1).run(loop, 1000).run(loop, 1000).mark(Marker::kZero, 1).run(loop, 1000);
-    for (const bool separate_threads : {false, true}) {
-        replay({.separate_threads = separate_threads});
-        EXPECT_EQ(all_jumps(), 1u);
-    }
 }
 
 }  // namespace

@@ -170,6 +170,7 @@ TEST_F(ReplayTest, AJumpThatADumpInterruptsIsCounted) {
         engine_->clear_requests();
         EXPECT_TRUE(engine_->jumps().empty());
         engine_->replay_whole(rest);
+        engine_->settle();
         ASSERT_EQ(engine_->jumps().size(), 1u);
         EXPECT_EQ(engine_->jumps()[0].site.from->block, &main_reads_);
         EXPECT_EQ(engine_->jumps()[0].target, &main_goes_on_);
