@@ -71,13 +71,14 @@ public:
         BD_CHECK_OP(lines, <, ReuseRules::kMostTimes / 2);
         last_time_ = rules_.last_time(lines);
         ticks_.clear(last_time_);
+        ticks_.insert_first(lines);
         times_.for_each([&](TouchTime& time) {
-            if (time == kPresent) return;
-            time = ranks.renumbered(time);
-            ticks_.insert(time);
+            if (time != kPresent) time = ranks.renumbered(time);
         });
         for (TouchTime& time : times) {
-            if (time != 0) time = ranks.renumbered(time);
+            if (time == 0) continue;
+            time = ranks.renumbered(time);
+            ticks_.remove(time);
         }
         later_slots_.forget();
         *clock = static_cast<TouchTime>(lines);

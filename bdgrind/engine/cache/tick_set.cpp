@@ -34,6 +34,23 @@ void TickSet::clear(std::uint64_t capacity) {
     by_2_16_words_.assign((words >> 16) + 1, 0);
 }
 
+void TickSet::insert_first(std::uint64_t last) {
+    BD_CHECK(size_ == 0 && last < capacity());
+    for (std::size_t word = 0; word <= word_of(last); ++word) {
+        std::uint64_t ticks = ~std::uint64_t{0};
+        if (word == word_of(last)) ticks >>= 63 - last % 64;
+        if (word == 0) ticks &= ~std::uint64_t{1};
+        const std::uint64_t count = TickRanks::ones(ticks);
+        words_[word] = ticks;
+        by_word_[word] = static_cast<std::uint8_t>(count);
+        by_2_4_words_[word >> 4] = static_cast<std::uint16_t>(by_2_4_words_[word >> 4] + count);
+        by_2_8_words_[word >> 8] = static_cast<std::uint16_t>(by_2_8_words_[word >> 8] + count);
+        by_2_12_words_[word >> 12] += static_cast<std::uint32_t>(count);
+        by_2_16_words_[word >> 16] += static_cast<std::uint32_t>(count);
+    }
+    size_ = last;
+}
+
 void TickSet::grow(std::uint64_t tick) {
     const auto words = static_cast<std::size_t>(rounded(std::max(tick + 1, capacity() * 2)) / 64);
     words_.resize(words);

@@ -142,6 +142,8 @@ public:
         ++by_2_16_words_[word >> 16];
         ++size_;
     }
+    // Adds the ticks from 1 to `last` to an empty set, whose capacity must be greater.
+    void insert_first(std::uint64_t last);
     // Removes a tick that is in the set.
     void remove(std::uint64_t tick) {
         const std::size_t word = word_of(tick);

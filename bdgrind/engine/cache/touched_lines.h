@@ -80,10 +80,8 @@ private:
         BD_CHECK_OP(ranks.size(), <, ReuseRules::kMostTimes / 2);
         last_time_ = rules_.last_time(ranks.size());
         ticks_.clear(last_time_);
-        times_.for_each([&](TouchTime& time) {
-            time = ranks.renumbered(time);
-            ticks_.insert(time);
-        });
+        ticks_.insert_first(ranks.size());
+        times_.for_each([&](TouchTime& time) { time = ranks.renumbered(time); });
         clock_ = ranks.size();
     }
     [[gnu::noinline]] void start_counting() {
@@ -91,7 +89,7 @@ private:
         counts_ = true;
         last_time_ = rules_.last_time(lines_);
         ticks_.clear(last_time_);
-        for (std::uint64_t time = 1; time <= clock_; ++time) ticks_.insert(time);
+        ticks_.insert_first(clock_);
     }
     // Renumbers the times from 1 on, in their order.
     void number_by_order() {

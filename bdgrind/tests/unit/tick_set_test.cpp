@@ -76,6 +76,23 @@ TEST(TickSet, TakesEveryTick) {
     for (std::uint64_t tick = 0; tick < kTicks; tick += 61) ASSERT_EQ(set.count_behind(tick), (kTicks - tick - 1) / 2);
 }
 
+// All at once as one by one.
+TEST(TickSet, TakesTheFirstTicksAtOnce) {
+    for (const std::uint64_t last : {0, 1, 62, 63, 64, 65, 1023, 1024, 5000, 1 << 16, (1 << 19) + 7}) {
+        TickSet set(last + 1);
+        TickSet expected(last + 1);
+        set.insert_first(last);
+        for (std::uint64_t tick = 1; tick <= last; ++tick) expected.insert(tick);
+        ASSERT_EQ(set.size(), last);
+        for (std::uint64_t tick = 0; tick < set.capacity(); tick += 1 + tick / 64) {
+            ASSERT_EQ(set.count_behind(tick), expected.count_behind(tick)) << last << ", tick " << tick;
+        }
+        for (std::uint64_t tick = 1; tick <= last; ++tick) set.remove(tick);
+        EXPECT_EQ(set.count_behind(0), 0u);
+        EXPECT_EQ(set.take_ranks().size(), 0u);
+    }
+}
+
 // What is noted between two ticks stays between them.
 TEST(TickSet, RenumbersPointsOfTimeInOrder) {
     TickSet set(1000);
