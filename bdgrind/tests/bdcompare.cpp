@@ -121,6 +121,7 @@ int compare(const char* path, const Options& options) {
     scenario.caches = config.caches;
     scenario.tlbs = config.tlbs;
     scenario.prefetch = config.prefetch;
+    scenario.prefetchers = config.prefetchers;
     for (Batch batch = reader.read(32768, symbols, blocks); !batch.empty();
          batch = reader.read(32768, symbols, blocks)) {
         add_records(batch, scenario);

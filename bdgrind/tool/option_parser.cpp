@@ -155,6 +155,27 @@ const char* read(std::string_view text, PagesOption* pages) {
     return parse_page_rules(text, &pages->rules);
 }
 
+const char* read(std::string_view text, PrefetchOption* prefetch) {
+    PrefetchRules rules{};
+    for (std::string_view rest = text; text != "no";) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view name = rest.substr(0, comma);
+        if (name == "adjacent") {
+            rules.adjacent = true;
+        } else if (name == "stream") {
+            rules.stream = true;
+        } else if (name == "stride") {
+            rules.stride = true;
+        } else {
+            return "it must be no, or some of adjacent, stream and stride with commas between them";
+        }
+        if (comma == rest.npos) break;
+        rest.remove_prefix(comma + 1);
+    }
+    prefetch->rules = rules;
+    return nullptr;
+}
+
 const char* read(std::string_view text, MachineOption* machine) {
     *machine = {.preset = find_machine_preset(text), .is_native = text == "native", .lists = text == "list"};
     if (machine->preset != nullptr || machine->is_native || machine->lists) return nullptr;
@@ -287,6 +308,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .dump_every = given.dump_every_bb,
                         .write_back = given.simulate_wb,
                         .prefetch = given.simulate_hwpref,
+                        .prefetchers = given.prefetch.rules,
                         .branch_sim = given.branch_sim,
                         .collect_jumps = given.collect_jumps || given.has_structure(),
                         .bus_events = given.collect_bus,

@@ -46,6 +46,7 @@ const char* text_of(const MiddleCacheOption&) { return "no"; }
 const char* text_of(const PolicyOption&) { return "lru"; }
 const char* text_of(const IndexOption&) { return "bits"; }
 const char* text_of(const PagesOption&) { return "virtual"; }
+const char* text_of(const PrefetchOption&) { return "no"; }
 const char* text_of(const TlbOption&) { return "no"; }
 const char* text_of(const MachineOption&) { return "this machine's first and last level"; }
 

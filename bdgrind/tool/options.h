@@ -31,6 +31,9 @@ struct IndexOption {
     SetIndex index = SetIndex::kBits;
 };
 
+struct PrefetchOption {
+    PrefetchRules rules{};
+};
 struct PagesOption {
     PageRules rules{};
 };
@@ -107,7 +110,7 @@ struct SampleOption {
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
 //   Cache, MiddleCache   <size>,<ways>,<line size>; Policy, Index   of a cache; Machine   whose caches;
-//   Tlb   whose TLBs; Pages   where they lie in memory;
+//   Tlb   whose TLBs; Pages   where they lie in memory; Prefetch   which prefetchers;
 //   Tree, Recursion   of the context tree; Cores, Order   of threads; Sample   which parts of the run;
 //   Paths   yes, no, or names as in Patterns; Threads   auto or a number
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
@@ -160,6 +163,10 @@ struct SampleOption {
               "count separately the LL misses that first write a line\nback to memory (ILdmr DLdmr DLdmw)") \
     BD_OPTION(Flag, simulate_hwpref, "simulate-hwpref", false, "no|yes",                                \
               "prefetch streams of lines into LL")                                                      \
+    BD_OPTION(Prefetch, prefetch, "prefetch", {}, "no|<prefetcher>,...",                                \
+              "prefetch into LL, and count the lines that were used\n"                                  \
+              "later, and never: adjacent (the other line of a pair),\n"                                \
+              "stream (up or down a page), stride (by instruction)")                                    \
     BD_OPTION(Machine, machine, "machine", {}, "<name>|native|list",                                    \
               "the caches of a processor; native: all levels of this\n"                                 \
               "machine; list: show the names")                                                          \
@@ -274,6 +281,7 @@ using MiddleCache = MiddleCacheOption;
 using Policy = PolicyOption;
 using Index = IndexOption;
 using Pages = PagesOption;
+using Prefetch = PrefetchOption;
 using Machine = MachineOption;
 using Tlb = TlbOption;
 using Patterns = PatternList;

@@ -110,8 +110,8 @@ EngineConfig Session::make_config(std::string_view* source) {
         VG_(umsg)("Warning: --alloc-fn and --free-fn do nothing without --objects=yes.\n");
     }
     if (!config.cache_sim) {
-        if ((config.write_back || config.prefetch) && VG_(clo_verbosity) > 0) {
-            VG_(umsg)("Warning: --simulate-wb and --simulate-hwpref do nothing without --cache-sim=yes.\n");
+        if ((config.write_back || config.prefetch || config.prefetchers.any()) && VG_(clo_verbosity) > 0) {
+            VG_(umsg)("Warning: --simulate-wb, --simulate-hwpref and --prefetch do nothing without --cache-sim=yes.\n");
         }
         return config;
     }

@@ -63,8 +63,8 @@ public:
     }
 
     std::size_t set_of(LineNumber line) const {
-        const auto number = static_cast<std::uint64_t>(line);
-        return static_cast<std::size_t>(set_mask_ != 0 ? number & set_mask_ : mixed(line) % sets_);
+        if (__builtin_expect(set_mask_ == 0, 0)) return set_slowly(line);
+        return static_cast<std::size_t>(static_cast<std::uint64_t>(line) & set_mask_);
     }
 
     // The line in a slot; kNoLine if it is empty.
@@ -83,7 +83,7 @@ public:
 
     // Uses `line` if it is there, and returns its index; else kAbsent.
     std::uint32_t use(LineNumber line) {
-        if (!is_fast_) return use_slowly(line);
+        if (__builtin_expect(!is_fast_, 0)) return use_slowly(line);
         const std::size_t set = set_of(line);
         const std::uint32_t index = find_by_tag(set, line);
         if (index != kAbsent) order_of(set).use(static_cast<unsigned>(index - set * ways_));
@@ -213,14 +213,16 @@ private:
         return kAbsent;
     }
 
-    // The number of a line's place in memory, with its lowest bits mixed with all others if the index is hashed.
-    std::uint64_t mixed(LineNumber line) const {
-        const std::uint64_t number =
-            pages_ == nullptr ? static_cast<std::uint64_t>(line) : pages_->physical(line, line_bits_);
-        if (hash_bits_ == 0) return number;
-        std::uint64_t pieces = 0;
-        for (std::uint64_t rest = number >> hash_bits_; rest != 0; rest >>= hash_bits_) pieces ^= rest;
-        return number ^ (pieces & ((std::uint64_t{1} << hash_bits_) - 1));
+    // By the line's place in memory, with the lowest bits of its number mixed with all others if the index is hashed.
+    [[gnu::noinline]] std::size_t set_slowly(LineNumber line) const {
+        std::uint64_t number = static_cast<std::uint64_t>(line);
+        if (pages_ != nullptr) number = pages_->physical(line, line_bits_);
+        if (hash_bits_ != 0) {
+            std::uint64_t pieces = 0;
+            for (std::uint64_t rest = number >> hash_bits_; rest != 0; rest >>= hash_bits_) pieces ^= rest;
+            number ^= pieces & ((std::uint64_t{1} << hash_bits_) - 1);
+        }
+        return static_cast<std::size_t>(number % sets_);
     }
 
     // Whether the ways of a set are in an order, as LRU and FIFO need it.

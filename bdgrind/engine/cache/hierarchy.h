@@ -14,6 +14,8 @@
 //       void evict(Level, const ChargeTarget&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
 //       // The same for one that leaves D1, with its address and its bytes.
 //       void evict_data(const ChargeTarget&, Address, const LineMask& used, unsigned line_bytes);
+//       // A line that was prefetched into LL is looked for there for the first time, or leaves without that.
+//       void prefetched(const ChargeTarget&, bool is_used);
 //       // A line will no longer be charged.
 //       void drop_charges(ChargeTarget*);
 //   };
@@ -87,7 +89,8 @@ public:
           ll_touched_(ll_.size(), rules) {
         BD_CHECK(!kTraits.common_lines || has_common_lines(caches));
         BD_CHECK(kTraits.middle_level == caches.has_l2());
-        BD_CHECK(kTraits.write_back_and_prefetch || (!config.write_back && !config.prefetch));
+        BD_CHECK(kTraits.write_back_and_prefetch ||
+                 (!config.write_back && !config.prefetch && !config.prefetchers.any()));
     }
 
     // I1 and D1. The misses of each chunk must be passed to load_fetched() and load_data() one after the other, when
@@ -173,7 +176,7 @@ public:
         if constexpr (kTraits.middle_level) flush_l2();
         for (std::uint32_t index = 0; index < ll_.size(); ++index) {
             if (ll_[index] == kNoLine) continue;
-            if constexpr (kTraits.line_use) retire_ll(ll_.use_of(index));
+            if constexpr (kTraits.line_use) retire_ll(index);
             ll_.clear(index);
         }
         if constexpr (kTraits.why) ll_touched_.clear();
@@ -319,13 +322,20 @@ private:
                 const Cause cause = ll_touched_.touch(LineNumber{number}, misses);
                 if (misses) causes_.ll = std::max(causes_.ll, cause);
             }
-            if (*index == LLLines::kAbsent) {
+            const bool is_absent = *index == LLLines::kAbsent;
+            if (is_absent) {
                 *index = load_ll(reference, LineNumber{number}, std::max(address, number << ll_bits()));
                 Outcome missed = Outcome::kLLMiss;
                 if constexpr (kTraits.write_back_and_prefetch) {
                     if (write_back_and_prefetch_.evicted_dirty) missed = Outcome::kLLDirtyMiss;
                 }
                 outcome = std::max(outcome, missed);
+            }
+            if constexpr (kTraits.write_back_and_prefetch) {
+                if (write_back_and_prefetch_.prefetchers.any()) {
+                    if (!is_absent) settle_prefetched(*index, true);
+                    prefetch_after(reference, LineNumber{number}, is_absent, std::max(address, number << ll_bits()));
+                }
             }
             if (kTraits.common_lines) break;
         }
@@ -339,12 +349,13 @@ private:
             LLUse& use = ll_.use_of(slot.index);
             if (slot.evicted != kNoLine) {
                 take_over(slot.evicted, use);
-                retire_ll(use);
+                retire_ll(slot.index);
             }
             use = LLUse{{}, target};
         }
         if constexpr (kTraits.write_back_and_prefetch) {
             if (write_back_and_prefetch_.write_back) replace_in_ll(slot.index, slot.evicted);
+            if (write_back_and_prefetch_.prefetchers.any()) write_back_and_prefetch_.ll_prefetched[slot.index] = false;
         }
         return slot.index;
     }
@@ -358,6 +369,29 @@ private:
         if (ll_.use(line) == LLLines::kAbsent) {
             load_ll(reference, line, static_cast<Address>(line) << ll_bits());
         }
+    }
+
+    // The prefetchers look at a line that has been looked for because of `address`. What they load belongs to that
+    // access.
+    [[gnu::noinline]] void prefetch_after(Reference reference, LineNumber line, bool missed, Address address) {
+        const auto load = [&](LineNumber wanted) {
+            if (ll_.find(wanted) != LLLines::kAbsent) return;
+            if constexpr (kTraits.why) ll_touched_.touch(wanted, false);
+            const std::uint32_t index = load_ll(reference, wanted, static_cast<Address>(wanted) << ll_bits());
+            write_back_and_prefetch_.ll_prefetched[index] = true;
+        };
+        Prefetchers& prefetchers = write_back_and_prefetch_.prefetchers;
+        prefetchers.after(line, missed, load);
+        if (!prefetchers.follows_instructions() || reference == Reference::kFetch) return;
+        const Block& block = *exit_of(chunk_->words[data_position_.record]).block;
+        const std::size_t instruction = block.accesses()[data_position_.access].instruction;
+        prefetchers.after_instruction(block.instruction_address(instruction), address, load);
+    }
+
+    // A line in LL is used, or leaves: if it was prefetched, and not used before, that is told.
+    void settle_prefetched(std::uint32_t index, bool is_used) {
+        if (!std::exchange(write_back_and_prefetch_.ll_prefetched[index], false)) return;
+        if constexpr (kTraits.line_use) sink_.prefetched(ll_.use_of(index).target, is_used);
     }
 
     // A line leaves I1 or D1: its use is reported, and added to that in the next level that still holds the memory.
@@ -425,7 +459,11 @@ private:
         l2_.touched.clear();
     }
 
-    void retire_ll(const LLUse& use) {
+    void retire_ll(std::uint32_t index) {
+        if constexpr (kTraits.write_back_and_prefetch) {
+            if (write_back_and_prefetch_.prefetchers.any()) settle_prefetched(index, false);
+        }
+        const LLUse& use = ll_.use_of(index);
         sink_.evict(Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << ll_bits());
     }
 

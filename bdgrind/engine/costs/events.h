@@ -28,7 +28,8 @@ enum class EventGroup : std::uint8_t {
     kUseL2,
     kCausesL2,
     kMissesLast,
-    kTranslations
+    kTranslations,
+    kPrefetches
 };
 
 // Who knows an event's name: viewers (and Callgrind); Callgrind; only bdgrind.
@@ -119,7 +120,11 @@ enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
     X(DH1mw, kTranslations, kBdgrind, "L1 TLB data write misses with huge pages")        \
     X(IH2mr, kTranslations, kBdgrind, "L2 TLB instruction fetch misses with huge pages") \
     X(DH2mr, kTranslations, kBdgrind, "L2 TLB data read misses with huge pages")         \
-    X(DH2mw, kTranslations, kBdgrind, "L2 TLB data write misses with huge pages")
+    X(DH2mw, kTranslations, kBdgrind, "L2 TLB data write misses with huge pages")        \
+    X(IPfUse, kPrefetches, kBdgrind, "LL lines of code prefetched and used later")       \
+    X(IPfLoss, kPrefetches, kBdgrind, "LL lines of code prefetched and never used")      \
+    X(DPfUse, kPrefetches, kBdgrind, "LL lines of data prefetched and used later")       \
+    X(DPfLoss, kPrefetches, kBdgrind, "LL lines of data prefetched and never used")
 
 // What a reader can form of others: name, formula as KCachegrind reads it, group, long name.
 struct DerivedEvent {
@@ -142,6 +147,8 @@ inline constexpr DerivedEvent kDerivedEvents[]{
     {"D2cap", "D2mr + D2mw - D2first - D2conf", EventGroup::kCausesL2, "L2 data misses, capacity"},
     {"T2m", "IT2mr + DT2mr + DT2mw", EventGroup::kTranslations, "Page walks"},
     {"H2m", "IH2mr + DH2mr + DH2mw", EventGroup::kTranslations, "Page walks with huge pages"},
+    {"PfUse", "IPfUse + DPfUse", EventGroup::kPrefetches, "LL lines prefetched and used later"},
+    {"PfLoss", "IPfLoss + DPfLoss", EventGroup::kPrefetches, "LL lines prefetched and never used"},
 };
 
 enum class Event : std::uint8_t {

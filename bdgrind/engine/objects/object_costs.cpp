@@ -56,7 +56,8 @@ void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
     std::ranges::fill(code, 0);
     for (const Event event :
          {Event::kI1mr, Event::kILmr, Event::kILdmr, Event::kI1first, Event::kI1conf, Event::kILfirst, Event::kILconf,
-          Event::kI2mr, Event::kI2first, Event::kI2conf, Event::kIT1mr, Event::kIT2mr, Event::kIH1mr, Event::kIH2mr}) {
+          Event::kI2mr, Event::kI2first, Event::kI2conf, Event::kIT1mr, Event::kIT2mr, Event::kIH1mr, Event::kIH2mr,
+          Event::kIPfUse, Event::kIPfLoss}) {
         if (column(event) < all.size()) code[column(event)] = all[column(event)];
     }
     // Behind the five of all lines stand the five of data.

@@ -34,7 +34,10 @@ public:
     explicit CacheReplay(EngineState& state)
         : state_(state),
           caches_(state.config.caches, *this,
-                  {.write_back = state.config.write_back, .prefetch = state.config.prefetch}, state.config.reuse_rules),
+                  {.write_back = state.config.write_back,
+                   .prefetch = state.config.prefetch,
+                   .prefetchers = state.config.prefetchers},
+                  state.config.reuse_rules),
           observer_(state),
           queue_(caches_.stage()) {
         if (state.config.tlbs.any()) pages_.emplace(state);
@@ -115,6 +118,18 @@ public:
         state_.objects->evict(target.costs, address, line_bytes, used);
     }
 
+    void prefetched(const ChargeTarget& held, bool is_used) {
+        if (held.node == kNoNode || !state_.config.cache_use) return;
+        const ChargeTarget target = charged_target(held);
+        const Event first = target.loaded_by == Reference::kFetch ? Event::kIPfUse : Event::kDPfUse;
+        const std::size_t event = column(first) + (is_used ? 0 : 1);
+        const auto add = [=](Costs costs, std::uint64_t times) { costs[event] += times; };
+        state_.ledger.charge(target, add);
+        if constexpr (kFollowsPaths) {
+            state_.flow->charge_held(index_of(held.costs), [&](Costs costs) { add(costs, 1); });
+        }
+    }
+
     void drop_charges(ChargeTarget* target) {
         release(*target);
         *target = {};
@@ -132,6 +147,8 @@ private:
     static_assert(column(Event::kDLmw) == column(Event::kILmr) + 2 &&
                   column(Event::kDLdmw) == column(Event::kILdmr) + 2 &&
                   column(Event::kD2mw) == column(Event::kI2mr) + 2);
+    static_assert(column(Event::kIPfLoss) == column(Event::kIPfUse) + 1 &&
+                  column(Event::kDPfLoss) == column(Event::kDPfUse) + 1);
     static_assert(column(Event::kD1conf) == column(Event::kI1first) + 3 &&
                   column(Event::kILfirst) == column(Event::kI1first) + 4 &&
                   column(Event::kDLconf) == column(Event::kILfirst) + 3 &&

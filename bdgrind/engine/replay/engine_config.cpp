@@ -13,6 +13,7 @@ EventSet EngineConfig::events() const {
             events.enable(EventGroup::kUse1);
             events.enable(EventGroup::kUse2);
         }
+        if (prefetchers.any() && cache_use) events.enable(EventGroup::kPrefetches);
         if (write_back) events.enable(EventGroup::kWriteBacks);
         if (why) events.enable(EventGroup::kCauses);
         if (tlbs.any()) events.enable(EventGroup::kTranslations);

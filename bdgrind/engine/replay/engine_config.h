@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/base/geometry.h"
+#include "engine/cache/prefetchers.h"
 #include "engine/cache/reuse.h"
 #include "engine/calls/call_tracker.h"
 #include "engine/costs/context_tree.h"
@@ -27,6 +28,7 @@ struct EngineConfig {
     std::uint64_t dump_every = 0;   // blocks between requests to dump; 0: no requests
     bool write_back = false;        // counts LL misses that first write a line to memory
     bool prefetch = false;          // simulates prefetching into LL; both ignored without cache_sim
+    PrefetchRules prefetchers{};    // others, whose lines are counted with cache_use; the same
     bool branch_sim = false;        // predicts branches
     bool collect_jumps = false;     // counts jumps within functions
     bool bus_events = false;        // counts atomic instructions

@@ -113,6 +113,7 @@ struct NullSink {
     ChargeTarget load(Reference, Address, const ChargeTarget&) { return {}; }
     template <class Mask>
     void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
+    void prefetched(const ChargeTarget&, bool) {}
     void evict(Level, const ChargeTarget&, std::uint64_t, unsigned, unsigned) {}
     void drop_charges(ChargeTarget*) {}
 };

@@ -54,6 +54,7 @@ def run(
         ("--LL-index=xor", "'xor' is not a value for --LL-index=.*: it must be bits or hash"),
         ("--pages=random:1", "'random:1' is not a value for --pages=.*: behind random, there can be a comma"),
         ("--pages=physical", "'physical' is not a value for --pages=.*: it must be virtual, contiguous or random"),
+        ("--prefetch=stream,", "'stream,' is not a value for --prefetch=.*: it must be no, or some of adjacent"),
         ("--tlb=zen", "'zen' is not a value for --tlb=.*: it must be no, yes, a name that"),
         ("--tlb=64,5,1536,12", "'64,5,1536,12' is not a value for --tlb=.*: the entries of a TLB must be"),
         ("--machine=zen", "'zen' is not a value for --machine=.*: it must be native or a name that"),

@@ -22,6 +22,7 @@ POLICIES = {
     "others": "--LL-replacement=random,3 --L2-replacement=fifo",
     "pages at random": "--pages=random,7 --LL-index=hash",
     "contiguous pages": "--pages=contiguous",
+    "prefetchers": "--prefetch=adjacent,stream,stride",
 }
 ALL = ["--simulate-wb=yes", "--simulate-hwpref=yes", "--branch-sim=yes", "--why=yes", "--objects=yes"]
 
@@ -83,6 +84,26 @@ def test_where_pages_lie_matters_behind_the_first_level(tmp_path: Path) -> None:
     }
     assert len({run.profile.totals["D1mr"] for run in runs.values()}) == 1
     assert len({run.profile.totals["DLmr"] for run in runs.values()}) == 4
+
+
+@pytest.mark.parametrize("prefetcher", ["adjacent", "stream", "stride"])
+def test_what_prefetches_cover_are_no_misses(tmp_path: Path, prefetcher: str) -> None:
+    caches = "--I1=1024,2,64 --D1=1024,2,64 --LL=131072,8,64".split()
+    plain = run_tool(tmp_path, [GUESTS / "workload"], caches, name="plain").profile.totals
+    assert "DPfUse" not in plain
+    run = run_tool(tmp_path, [GUESTS / "workload"], [*caches, f"--prefetch={prefetcher}"], name="prefetched")
+    assert not check_profile(run.profile_path)
+    totals = run.profile.totals
+    assert totals["DPfUse"] > 0
+    assert totals["DLmr"] + totals["DLmw"] < plain["DLmr"] + plain["DLmw"]
+    for event in ("Ir", "I1mr", "D1mr", "D1mw", "SpLoss1"):
+        assert totals[event] == plain[event]
+    # What leaves LL was loaded by a miss or by a prefetch. (An access that misses two lines is one miss.)
+    misses = totals["ILmr"] + totals["DLmr"] + totals["DLmw"]
+    prefetched = sum(totals[event] for event in ("IPfUse", "IPfLoss", "DPfUse", "DPfLoss"))
+    assert 0 <= totals["EvLine2"] - misses - prefetched < misses / 50
+    without = run_tool(tmp_path, [GUESTS / "workload"], [*caches, "--prefetch=stream", "--cacheuse=no"], name="no-use")
+    assert "DPfUse" not in without.profile.totals
 
 
 def test_a_tree_needs_a_power_of_two(tmp_path: Path) -> None:

@@ -35,11 +35,17 @@ TEST(Events, ColumnsHaveAFixedOrder) {
               "ILdmr DLdmr DLdmw Bc Bcm Bi Bim Ge sysCount sysTime sysCpuTime");
 }
 
-TEST(Events, PageMissesAreTheLastColumns) {
+TEST(Events, PrefetchesAreTheLastColumns) {
+    EventSet events;
+    events.enable(EventGroup::kPrefetches);
+    EXPECT_EQ(names(events), "Ir Dr Dw IPfUse IPfLoss DPfUse DPfLoss");
+    EXPECT_EQ(events.width(), kEventCount);
+}
+
+TEST(Events, PageMissesHaveTwelveColumns) {
     EventSet events;
     events.enable(EventGroup::kTranslations);
     EXPECT_EQ(names(events), "Ir Dr Dw IT1mr DT1mr DT1mw IT2mr DT2mr DT2mw IH1mr DH1mr DH1mw IH2mr DH2mr DH2mw");
-    EXPECT_EQ(events.width(), kEventCount);
 }
 
 TEST(Events, AGroupCanBeTakenOut) {

@@ -48,6 +48,7 @@ struct FakeSink {
     }
     template <class Mask>
     void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
+    void prefetched(const ChargeTarget&, bool) {}
     void evict(Level level, const ChargeTarget& whose, std::uint64_t accesses, unsigned used, unsigned line_bytes) {
         EXPECT_EQ(index_of(whose.node), index_of(whose.costs));
         evicted.push_back({level == Level::kL1   ? '1'

@@ -3,6 +3,7 @@
 #include "naive_caches.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace bd::test {
 
@@ -20,6 +21,8 @@ void NaiveCaches::flush() {
         behind_[level].forget_policies();
     }
     streams_.clear();
+    pages_.clear();
+    steps_.clear();
     for (Cache* cache : {&i1_, &d1_}) cache->touched.clear();
 }
 
@@ -125,13 +128,21 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
             }
         }
         const Distance distance = tells_why_ ? cache.touch_in_order(number) : Distance{};
-        if (cache.use(number) != nullptr) continue;
-        (is_last ? missed.last : missed.middle) = true;
-        if (tells_why_) cache.note(distance, is_last ? missed.last_causes : missed.middle_causes);
+        Line* const line = cache.use(number);
         const Address asked = std::max(begin, number * cache.line_bytes);
-        const bool evicted_dirty = load_behind(level, number, is_data, asked);
-        if (is_last && evicted_dirty) missed.dirty = true;
-        if (!is_last) look_behind(level + 1, asked, std::min(end, (number + 1) * cache.line_bytes), is_data, missed);
+        if (line != nullptr && std::exchange(line->prefetched, false)) settle(*line, true);
+        if (line == nullptr) {
+            (is_last ? missed.last : missed.middle) = true;
+            if (tells_why_) cache.note(distance, is_last ? missed.last_causes : missed.middle_causes);
+            const bool evicted_dirty = load_behind(level, number, is_data, asked);
+            if (is_last && evicted_dirty) missed.dirty = true;
+        }
+        if (is_last) {
+            prefetch_after(number, line == nullptr, is_data, asked);
+            continue;
+        }
+        if (line != nullptr) continue;
+        look_behind(level + 1, asked, std::min(end, (number + 1) * cache.line_bytes), is_data, missed);
     }
 }
 
@@ -142,6 +153,63 @@ bool NaiveCaches::load_behind(std::size_t level, Address number, bool is_data, A
     const bool evicted_dirty = set.size() == behind_[level].ways && evict_behind(level, set);
     load(set, number, is_data, address);
     return evicted_dirty;
+}
+
+// Rules 63 to 65.
+void NaiveCaches::prefetch_after(Address number, bool missed, bool is_data, Address address) {
+    std::list<Address> wanted;
+    const auto is_near = [&](Address line) { return line * last().line_bytes / 4096 == address / 4096; };
+    const std::size_t level = behind_.size() - 1;
+    const auto load_wanted = [&] {
+        for (const Address line : std::exchange(wanted, {})) {
+            const auto& set = last().set_of(line);
+            if (std::ranges::find(set, line, &Line::number) != set.end()) continue;
+            if (tells_why_) last().touch_in_order(line);
+            load_behind(level, line, is_data, line * last().line_bytes);
+            last().set_of(line).front().prefetched = true;
+        }
+    };
+    if (prefetchers_.adjacent && missed) wanted.push_back(number % 2 == 0 ? number + 1 : number - 1);
+    if (prefetchers_.stream) {
+        const Address page = address / 4096;
+        auto at = std::ranges::find(pages_, page, [](const auto& each) { return each.first; });
+        if (at == pages_.end()) {
+            pages_.emplace_front(page, std::vector{number});
+            if (pages_.size() > 16) pages_.pop_back();
+        } else {
+            pages_.splice(pages_.begin(), pages_, at);
+            std::vector<Address>& lines = at->second;
+            const Address latest = lines.back();
+            if (number != latest) {
+                const bool turns = lines.size() > 1 && (lines[lines.size() - 2] < latest) != (latest < number);
+                if (turns) lines = {latest};
+                lines.push_back(number);
+                for (const Address distance : {1, 2}) {
+                    const Address next = latest < number ? number + distance : number - distance;
+                    if (lines.size() >= 3 && is_near(next)) wanted.push_back(next);
+                }
+            }
+        }
+    }
+    load_wanted();
+    if (!prefetchers_.stride || !is_data) return;
+    std::vector<Address>& known = steps_[instruction_ % 256];
+    if (known.empty() || known.front() != instruction_) known = {instruction_};
+    known.push_back(address);
+    if (known.size() < 4) return;
+    const auto step = [&](std::size_t back) {
+        return static_cast<std::int64_t>(known[known.size() - back] - known[known.size() - back - 1]);
+    };
+    const Address next = address + static_cast<Address>(step(1));
+    if (step(1) != step(2) || step(1) == 0 || std::abs(step(1)) > 2048 || next / 4096 != address / 4096) return;
+    wanted.push_back(next / last().line_bytes);
+    load_wanted();
+}
+
+void NaiveCaches::settle(const Line& line, bool used) const {
+    const Event of_data = used ? Event::kDPfUse : Event::kDPfLoss;
+    const Event of_code = used ? Event::kIPfUse : Event::kIPfLoss;
+    if (line.loader) charge_(line.is_data ? of_data : of_code, 1, *line.loader);
 }
 
 // What the prefetcher fetches on the occasion that this line is looked for. The lines of a stream so far follow
@@ -182,6 +250,7 @@ bool NaiveCaches::evict_behind(std::size_t level, std::list<Line>& set) {
     for (const Cache* cache : {&i1_, &d1_}) take_over(*cache, whole, line_bytes);
     for (std::size_t front = 0; front < level; ++front) take_over(behind_[front], whole, line_bytes);
     if (level + 1 == behind_.size()) {
+        if (itself.prefetched) settle(itself, false);
         retire(whole, Event::kAcCost2, Event::kAcCostDL, line_bytes);
     } else {
         retire(whole, Event::kAcCostL2, Event::kAcCostD2, line_bytes);

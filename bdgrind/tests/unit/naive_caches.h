@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cache/prefetchers.h"
 #include "naive_flow.h"
 #include "naive_replacement.h"
 #include "run_costs.h"
@@ -59,12 +60,18 @@ public:
     void on_data(Touch touch) { on_data_ = std::move(touch); }
 
     // `tells_why`: why lines miss, which takes long where there are many.
-    NaiveCaches(const CacheGeometries& geometries, bool prefetches, bool tells_why, Loader loader, Charge charge,
-                Leave leave)
+    struct Prefetching {
+        bool as_callgrind;
+        PrefetchRules others;
+    };
+
+    NaiveCaches(const CacheGeometries& geometries, const Prefetching& prefetching, bool tells_why, Loader loader,
+                Charge charge, Leave leave)
         : i1_(geometries.i1),
           d1_(geometries.d1),
           behind_(behind(geometries)),
-          prefetches_(prefetches),
+          prefetches_(prefetching.as_callgrind),
+          prefetchers_(prefetching.others),
           tells_why_(tells_why),
           loader_(std::move(loader)),
           charge_(std::move(charge)),
@@ -94,6 +101,8 @@ public:
         std::vector<MissedLine> lines{};
     };
 
+    // What accesses come from now on.
+    void set_instruction(Address address) { instruction_ = address; }
     Missed fetch(Address address, Address size) { return touch(i1_, address, size, false); }
     Missed access(Address address, Address size, bool writes) { return touch(d1_, address, size, writes); }
 
@@ -108,6 +117,7 @@ private:
         std::uint64_t accesses = 0;
         Touched touched{};
         bool dirty = false;
+        bool prefetched = false;  // and not looked for since
     };
 
     // Every set is a list, most recently used line first. With another policy than LRU, the line that has to go is
@@ -152,6 +162,8 @@ private:
     Line& load(std::list<Line>& set, Address number, bool is_data, Address address);
     void look_behind(std::size_t level, Address begin, Address end, bool is_data, Missed& missed);
     bool load_behind(std::size_t level, Address number, bool is_data, Address address);
+    void prefetch_after(Address number, bool missed, bool is_data, Address address);
+    void settle(const Line& line, bool used) const;
     std::optional<Address> wanted_after(Address number);
     void evict_first(Cache& cache, std::list<Line>& set);
     bool evict_behind(std::size_t level, std::list<Line>& set);
@@ -174,6 +186,10 @@ private:
     std::vector<Cache> behind_;  // what they stand in front of, the last one last
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     const bool prefetches_;
+    const PrefetchRules prefetchers_;
+    Address instruction_ = 0;
+    std::list<std::pair<Address, std::vector<Address>>> pages_{};  // latest first: lines that went in one direction
+    std::map<Address, std::vector<Address>> steps_{};  // by low bits of an instruction's address: it, and addresses
     const bool tells_why_;
     const Loader loader_;
     const Charge charge_;

@@ -29,7 +29,7 @@ public:
           calls_(scenario, [this](const NaiveExecution& execution) { accounts_.count_call(execution); },
                  [this] { zero(); }),
           objects_(scenario, object_depth), why_(scenario, calls_, whole_reuses),
-          caches_(scenario.caches, scenario.prefetch, why,
+          caches_(scenario.caches, {scenario.prefetch, scenario.prefetchers}, why,
                   [this](Address address, bool is_data) { return loader_of(address, is_data); },
                   [this](Event event, std::uint64_t cost, const ChargeTarget& target) {
                       accounts_.charge(event, cost, target);
@@ -198,6 +198,7 @@ private:
             charged_ = execution().charged_site ? calls_.last_instruction(*execution().charged_site)
                                                 : InstructionKey{record.block, execution().context, i};
             count(Event::kIr);
+            caches_.set_instruction(block.instruction_address(i));
             const auto fetch = caches_.fetch(block.instruction_address(i), block.instruction_sizes[i]);
             if (fetch.first) count(Event::kI1mr, fetch.group);
             if (fetch.middle) count(Event::kI2mr, fetch.group);

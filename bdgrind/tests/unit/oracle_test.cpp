@@ -103,6 +103,7 @@ EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
             .dump_every = variant.dump_every,
             .write_back = variant.more_events && variant.write_backs,
             .prefetch = scenario.prefetch,
+            .prefetchers = scenario.prefetchers,
             .branch_sim = variant.more_events && variant.branches,
             .collect_jumps = variant.more_events,
             .bus_events = all_events,
@@ -236,6 +237,45 @@ TEST(Oracle, ReplacementPoliciesAreTheSame) {
         if (plain) scenario.prefetch = false;
         expect_equal(object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
     });
+}
+
+// With prefetchers for LL, whatever else is asked for; in one part or in many.
+TEST(Oracle, PrefetchersAreTheSame) {
+    for_each_seed(kRuns, [](unsigned seed) {
+        std::mt19937 random(seed);
+        const unsigned object_depth = random() % 6 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
+        const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};
+        const RunVariant variant{.cache_use = object_depth != 0 || random() % 8 != 0,
+                                 .batch = random() % 2 == 0 ? 1 + random() % 40 : ~std::size_t{0},
+                                 .dump_every = random() % 4 == 0 ? 1 + random() % 40 : 0,
+                                 .more_events = random() % 2 == 0,
+                                 .branches = random() % 2 == 0,
+                                 .write_backs = random() % 4 != 0,
+                                 .paths = random() % 6 == 0 ? std::optional(paths) : std::nullopt,
+                                 .object_depth = object_depth,
+                                 .why_times = random() % 2 == 0 ? 0 : 1 + random() % 500};
+        const Scenario simple = with_prefetchers(random_scenario(seed), seed);
+        Scenario scenario = random() % 2 == 0 ? simple : with_l2(simple, seed);
+        if (random() % 3 == 0) scenario = with_policies(scenario, seed);
+        expect_equal(object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
+    });
+}
+
+// What is compared by PrefetchersAreTheSame.
+TEST(Oracle, TheGeneratedRunsCoverPrefetches) {
+    for (const unsigned which : {1, 2, 4}) {
+        std::uint64_t used = 0;
+        std::uint64_t lost = 0;
+        for (unsigned seed = 0; seed < 200; ++seed) {
+            Scenario scenario = random_scenario(seed);
+            scenario.prefetchers = {.adjacent = which == 1, .stream = which == 2, .stride = which == 4};
+            const Counts totals = run_naively(scenario, scenario.records.size()).totals;
+            used += totals[column(Event::kIPfUse)] + totals[column(Event::kDPfUse)];
+            lost += totals[column(Event::kIPfLoss)] + totals[column(Event::kDPfLoss)];
+        }
+        EXPECT_GT(used, 20u) << which;
+        EXPECT_GT(lost, 20u) << which;
+    }
 }
 
 // Pages that miss a TLB, by instruction, call, path and data, whatever else is asked for; in one part or in many.

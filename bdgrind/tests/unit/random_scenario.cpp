@@ -342,6 +342,12 @@ Scenario with_policies(Scenario plain, unsigned seed) {
     return plain;
 }
 
+Scenario with_prefetchers(Scenario plain, unsigned seed) {
+    const unsigned which = 1 + seed % 7;
+    plain.prefetchers = {.adjacent = which % 2 != 0, .stream = which / 2 % 2 != 0, .stride = which / 4 != 0};
+    return plain;
+}
+
 Scenario with_tlbs(Scenario plain, unsigned seed) {
     Choice choice(seed);
     const auto tlb = [&](unsigned most_ways) {

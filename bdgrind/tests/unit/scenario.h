@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/geometry.h"
+#include "engine/cache/prefetchers.h"
 #include "engine/program/block.h"
 #include "engine/trace/trace.h"
 #include "program.h"
@@ -70,6 +71,7 @@ struct Scenario {
     CacheGeometries caches{};
     TlbGeometries tlbs{};
     bool prefetch = false;
+    PrefetchRules prefetchers{};
     bool skip_direct_recursion = false;
     std::vector<Function> functions;
     std::vector<Block> blocks;
@@ -109,6 +111,9 @@ Scenario with_l2(Scenario plain, unsigned seed);
 
 // The same, with other policies of L2, if there is one, and LL than LRU, and maybe a hashed index and pages elsewhere.
 Scenario with_policies(Scenario plain, unsigned seed);
+
+// The same, with prefetchers for LL.
+Scenario with_prefetchers(Scenario plain, unsigned seed);
 
 // The same, with TLBs of random shapes for pages that are shorter than on any machine.
 Scenario with_tlbs(Scenario plain, unsigned seed);

@@ -42,6 +42,11 @@ struct Sink {
     ChargeTarget load(Reference, Address, const ChargeTarget&) { return {NodeId{target}, CostId{target}}; }
     template <class Mask>
     void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
+    void prefetched(const ChargeTarget& whose, bool is_used) {
+        (is_used ? used_prefetches : lost_prefetches).push_back(index_of(whose.node));
+    }
+    std::vector<std::uint32_t> used_prefetches;  // by target
+    std::vector<std::uint32_t> lost_prefetches;
     void evict(Level level, const ChargeTarget& whose, std::uint64_t accesses, unsigned used, unsigned) {
         if (level == Level::kLL) evicted.push_back({index_of(whose.node), accesses, used});
     }
@@ -252,6 +257,106 @@ TEST(Prefetch, AWriteBackCausedByAPrefetchIsNoMiss) {
     for (const Address line : {100, 101, 102}) EXPECT_EQ(caches.read(line), kLLMiss);
     EXPECT_EQ(caches.read(107), kL1Miss);
     EXPECT_EQ(caches.read(75), kLLMiss);
+}
+
+// By hand. All lines are in one page, which has lines 0x40 to 0x7f.
+struct PrefetchedLines {
+    Prefetchers prefetchers;
+    std::vector<std::uint64_t> take(std::uint64_t number, bool missed = true) {
+        std::vector<std::uint64_t> wanted;
+        prefetchers.after(test::line(number), missed,
+                          [&](LineNumber each) { wanted.push_back(static_cast<std::uint64_t>(each)); });
+        return wanted;
+    }
+    std::vector<std::uint64_t> take_of(Address instruction, Address address) {
+        std::vector<std::uint64_t> wanted;
+        prefetchers.after_instruction(
+            instruction, address, [&](LineNumber each) { wanted.push_back(static_cast<std::uint64_t>(each)); });
+        return wanted;
+    }
+};
+using Wanted = std::vector<std::uint64_t>;
+
+TEST(Prefetchers, TheOtherLineOfAPairThatMisses) {
+    PrefetchedLines lines{Prefetchers({.adjacent = true}, 6)};
+    EXPECT_EQ(lines.take(0x46), Wanted{0x47});
+    EXPECT_EQ(lines.take(0x47, false), Wanted{});
+    EXPECT_EQ(lines.take(0x4b), Wanted{0x4a});
+}
+
+TEST(Prefetchers, StreamsGoUpOrDownAPage) {
+    PrefetchedLines lines{Prefetchers({.stream = true}, 6)};
+    EXPECT_EQ(lines.take(0x50), Wanted{});
+    EXPECT_EQ(lines.take(0x51), Wanted{});
+    EXPECT_EQ(lines.take(0x51), Wanted{});
+    EXPECT_EQ(lines.take(0x55), (Wanted{0x56, 0x57}));
+    EXPECT_EQ(lines.take(0x95), Wanted{});  // another page
+    EXPECT_EQ(lines.take(0x7e), Wanted{0x7f});
+    EXPECT_EQ(lines.take(0x44), Wanted{});
+    EXPECT_EQ(lines.take(0x41), Wanted{0x40});
+    EXPECT_EQ(lines.take(0x40), Wanted{});
+    lines.prefetchers.clear();
+    EXPECT_EQ(lines.take(0x3f), Wanted{});
+}
+
+TEST(Prefetchers, SixteenPagesAreFollowed) {
+    for (const std::uint64_t others : {15, 16}) {
+        PrefetchedLines lines{Prefetchers({.stream = true}, 6)};
+        lines.take(0x50);
+        lines.take(0x51);
+        for (std::uint64_t page = 0; page < others; ++page) lines.take(0x1000 + page * 0x40);
+        EXPECT_EQ(lines.take(0x52), others == 15 ? (Wanted{0x53, 0x54}) : Wanted{}) << others;
+    }
+}
+
+TEST(Prefetchers, StridesOfInstructions) {
+    PrefetchedLines lines{Prefetchers({.stride = true}, 6)};
+    EXPECT_EQ(lines.take_of(0x10, 0x1000), Wanted{});
+    EXPECT_EQ(lines.take_of(0x11, 0x1800), Wanted{});
+    EXPECT_EQ(lines.take_of(0x10, 0x1300), Wanted{});
+    EXPECT_EQ(lines.take_of(0x10, 0x1600), Wanted{0x1900 / 64});
+    EXPECT_EQ(lines.take_of(0x10, 0x1900), Wanted{0x1c00 / 64});
+    EXPECT_EQ(lines.take_of(0x10, 0x1c00), Wanted{0x1f00 / 64});
+    EXPECT_EQ(lines.take_of(0x10, 0x1f00), Wanted{});  // the next one is in another page
+    EXPECT_EQ(lines.take_of(0x10, 0x1000), Wanted{});
+    // 2 KiB, and more.
+    for (const Address address : {0x4000, 0x3800}) EXPECT_EQ(lines.take_of(0x20, address), Wanted{}) << address;
+    EXPECT_EQ(lines.take_of(0x20, 0x3000), Wanted{});  // to 0x2800, in another page
+    for (const Address address : {0x7ff8, 0x77f8}) EXPECT_EQ(lines.take_of(0x21, address), Wanted{}) << address;
+    for (const Address address : {0x9010, 0x9010, 0x9010}) EXPECT_EQ(lines.take_of(0x22, address), Wanted{});
+    // Another instruction with the same low bits takes the place.
+    EXPECT_EQ(lines.take_of(0x30, 0xa000), Wanted{});
+    EXPECT_EQ(lines.take_of(0x30, 0xa100), Wanted{});
+    EXPECT_EQ(lines.take_of(0x130, 0xa200), Wanted{});
+    EXPECT_EQ(lines.take_of(0x30, 0xa200), Wanted{});
+    EXPECT_EQ(lines.take_of(0x30, 0xa300), Wanted{});
+    EXPECT_EQ(lines.take_of(0x30, 0xa400), Wanted{0xa500 / 64});
+}
+
+// By hand: a prefetched line belongs to the access that it followed, and is used by the first that looks for it in LL.
+TEST(Prefetchers, LinesAreUsedOrLost) {
+    const CacheGeometries caches{.i1 = cache(1, 1, 64), .d1 = cache(1, 1, 64), .ll = cache(1, 4, 64)};
+    Sink sink;
+    Hierarchy<test::kCommonAll, Sink> hierarchy(caches, sink, {.prefetchers = {.adjacent = true}});
+    Accesses<decltype(hierarchy)> accesses(hierarchy);
+    const auto read = [&](std::uint32_t target, Address address) {
+        sink.target = target;
+        return accesses.data(AccessKind::kRead, address, 8);
+    };
+    using Targets = std::vector<std::uint32_t>;
+    EXPECT_EQ(read(1, 0x1000), kLLMiss);  // LL: 40, and 41
+    EXPECT_EQ(read(2, 0x1100), kLLMiss);  // 40 41 44 45
+    EXPECT_EQ(sink.used_prefetches, Targets{});
+    EXPECT_EQ(read(3, 0x1040), kL1Miss);  // 40 44 45 41
+    EXPECT_EQ(sink.used_prefetches, Targets{1});
+    EXPECT_EQ(read(4, 0x1040), kHit);
+    EXPECT_EQ(read(5, 0x1200), kLLMiss);  // 45 41 48 49
+    EXPECT_EQ(read(6, 0x1300), kLLMiss);  // 48 49 4c 4d
+    EXPECT_EQ(sink.used_prefetches, Targets{1});
+    EXPECT_EQ(sink.lost_prefetches, Targets{2});
+    hierarchy.flush();
+    EXPECT_EQ(sink.used_prefetches, Targets{1});
+    EXPECT_EQ(sink.lost_prefetches, (Targets{2, 5, 6}));
 }
 
 }  // namespace
