@@ -118,7 +118,7 @@ const char* read(std::string_view text, SampleOption* sample) {
     constexpr const char* kForm = "it must be no, bursts, or bursts,<length>,<period>,<seed> in numbers";
     sample->bursts = {};
     if (text == "no") return nullptr;
-    BurstRules bursts{.length = 1'000'000, .period = 50'000'000, .seed = 1};
+    BurstRules bursts{.length = 2'000'000, .period = 100'000'000, .seed = 1};
     std::uint64_t* const numbers[]{&bursts.length, &bursts.period, &bursts.seed};
     std::size_t given = 0;
     for (std::size_t comma = text.find(','); comma != text.npos; ++given) {

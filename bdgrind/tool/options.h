@@ -258,7 +258,7 @@ struct SampleOption {
     BD_OPTION(Sample, sample, "sample", {}, "no|bursts[,<length>,<period>[,<seed>]]",                   \
               "observe <length> blocks of code in each <period>, and\n"                                 \
               "estimate the costs of the whole run from that\n"                                         \
-              "(bursts: 1000000 of 50000000, seed 1)")                                                  \
+              "(bursts: 2000000 of 100000000, seed 1)")                                                 \
     BD_OPTION(Threads, engine_threads, "engine-threads", {}, "auto|0|1|2",                              \
               "run the simulation on so many threads of its own;\n"                                     \
               "auto: on as many as there are processors to spare,\n"                                    \

@@ -133,6 +133,12 @@ def test_each_program_has_an_estimate_of_its_own(way: str, tmp_path: Path) -> No
     assert blocks == pytest.approx(counted(sampled(tmp_path, BURSTS, name="whole").profile_path)[1], rel=0.05)
 
 
+def test_lengths_that_are_not_given(tmp_path: Path) -> None:
+    run = sampled(tmp_path, "--sample=bursts", command=(GUESTS / "loops",))
+    said = "bursts of 2000000 blocks in 100000000, seed 1, margins of 200000;"
+    assert f"desc: Sample: {said}" in run.profile_path.read_text()
+
+
 def test_a_run_that_is_too_short_says_so(tmp_path: Path) -> None:
     run = sampled(tmp_path, "--sample=bursts,100000,4000000000,3")
     assert "Estimates from 0 bursts" in run.log
