@@ -12,7 +12,7 @@ from bdannotate.reading.sharing import read_sharing
 from column_files import blocks, head, place_lines
 from merging import by_threads, contents, merged, mpi, refused
 from object_files import ObjectFile
-from test_sharing import ACCESSES, CORES, FUNCTIONS, HIGH, LINES, LOW
+from test_sharing import ACCESSES, CORES, FUNCTIONS, HIGH, LINES, LOW, TOTALS
 
 EVENTS = ("Ir", "Xferr", "Xferw", "Lost", "Inval")
 PLACES = [(1, "/src/prog.c", 6, 100), (2, "/src/prog.c", 23, 200), (2, "/src/prog.h", 24, 204)]
@@ -178,6 +178,18 @@ def test_two_small_files(tmp_path, capsys):
     (whole,) = read_sharing(str(tmp_path / "sharing.all"))
     (of_line,) = [line for line in whole.lines if line.address == 0x1000]
     assert [use[3:] for use in of_line.uses] == [(1, 503, 0, 0), (0, 499, 0, 0)]
+
+
+def test_what_cores_load_is_added_up_by_core(tmp_path):
+    rows = [[(0, *range(17)), (1, *range(100, 117))], [(1, *range(17)), (5, *(7 for _ in range(17)))], []]
+    sections = [[(LINES, []), (CORES, []), (TOTALS, one), (ACCESSES, [])] for one in rows]
+    paths = [
+        write_rank(tmp_path, f"out.{rank}", about(rank), sharing_file(about(rank), [], one))
+        for rank, one in enumerate(sections)
+    ]
+    merged(tmp_path, paths)
+    (whole,) = read_sharing(str(tmp_path / "sharing.all"))
+    assert whole.totals == ((0, (*range(17),)), (1, (*range(100, 134, 2),)), (5, (7,) * 17))
 
 
 def test_any_number_of_processes_and_any_order_write_the_same(tmp_path, monkeypatch):

@@ -160,6 +160,50 @@ def test_lines_are_no_longer_than_masks(tmp_path):
         read_sharing(str(tmp_path / "sharing.p.out"))
 
 
+TOTALS = "totals: core Ir Dr Dw I1mr D1mr D1mw D1copy I2mr D2mr D2mw ILmr DLmr DLmw SpLoss1 UsByte1 SpLossD1 UsByteD1"
+OF_CORES = (TOTALS, [
+    (0, 1000, 300, 100, 5, 20, 10, 3, 0, 0, 0, 2, 4, 6, 700, 1540, 650, 1270),
+    (2, 5000, 2500, 1234567, 0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 64, 128, 64, 128),
+])
+
+
+def test_each_core_has_its_own_loads_which_add_up(tmp_path, capsys):
+    path = beside(tmp_path, [*SECTIONS, OF_CORES])
+    text = printed(path, capsys, "--sharing", "--width=80")
+    shown = text[text.index("== What each core's own caches load =="):].splitlines()
+    assert [line.split() for line in shown[2:5]] == [
+        ["thread", "1", "400", "30", "1,920", "650", "3"],
+        ["thread", "3", "1,237,067", "3", "192", "64", "3"],
+        ["all", "1,237,467", "33", "2,112", "714", "6"],
+    ]
+    assert max(map(len, shown)) <= 80
+    cores = json.loads(printed(path, capsys, "--format=json"))["sharing"]["cores"]
+    assert [core["core"] for core in cores] == [0, 2]
+    assert cores[0]["events"]["D1mr"] == 20
+    assert cores[1]["events"]["UsByteD1"] == 128
+
+
+def test_numbers_of_cores_that_are_too_wide_are_shortened(tmp_path, capsys):
+    core, *counts = OF_CORES[1][1]
+    path = beside(tmp_path, [*SECTIONS, (TOTALS, [(core, *(count * 10**9 for count in counts))])])
+    shown = printed(path, capsys, "--sharing", "--width=80").split("== What each core's own caches load ==")[1]
+    assert shown.split("thread 3")[1].split()[:4] == ["1237T", "3.00G", "192G", "64.0G"]
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_without_caches_of_their_own_cores_have_no_totals(tmp_path, capsys):
+    path = beside(tmp_path)
+    assert "own caches" not in printed(path, capsys, "--sharing")
+    assert json.loads(printed(path, capsys, "--format=json"))["sharing"]["cores"] == []
+
+
+@pytest.mark.parametrize("cores", [(64,), (1, 1), (2, 1)])
+def test_cores_are_known_ones_in_order(cores, tmp_path):
+    beside(tmp_path, [*SECTIONS, (TOTALS, [(core, *OF_CORES[1][0][1:]) for core in cores])])
+    with pytest.raises(ProfileError, match="no core 64|not in ascending order"):
+        read_sharing(str(tmp_path / "sharing.p.out"))
+
+
 def test_spans():
     assert spans(0b1) == "byte 0"
     assert spans(0b1110) == "bytes 1-3"

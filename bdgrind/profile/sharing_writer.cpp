@@ -28,6 +28,7 @@ void SharingWriter::write(const RunDescription& run) {
     places.write(out_, names);
     write_lines(run.thread);
     write_cores();
+    if (engine_.core_costs().counts() && !engine_.config().separate_threads) write_totals();
     write_accesses(places, run.thread <= 1);
 }
 
@@ -68,6 +69,29 @@ void SharingWriter::write_cores() {
     }
     std::ranges::sort(rows);
     write_section(out_, "cores: line core read written unknown false true migrating", rows);
+}
+
+// What is not counted is 0.
+void SharingWriter::write_totals() {
+    static constexpr std::array kColumns{
+        Event::kIr,     Event::kDr,      Event::kDw,      Event::kI1mr,     Event::kD1mr,    Event::kD1mw,
+        Event::kD1copy, Event::kI2mr,    Event::kD2mr,    Event::kD2mw,     Event::kILmr,    Event::kDLmr,
+        Event::kDLmw,   Event::kSpLoss1, Event::kUsByte1, Event::kSpLossD1, Event::kUsByteD1};
+    std::vector<std::array<std::uint64_t, kColumns.size() + 1>> rows;
+    for (std::uint32_t core = 0; core < engine_.core_costs().cores(); ++core) {
+        const ConstCosts costs = engine_.core_costs().of(core);
+        std::array<std::uint64_t, kColumns.size() + 1> row{core};
+        bool has_any = false;
+        for (std::size_t i = 0; i < kColumns.size(); ++i) {
+            if (column(kColumns[i]) < costs.size()) row[i + 1] = costs[column(kColumns[i])];
+            has_any |= row[i + 1] != 0;
+        }
+        if (has_any) rows.push_back(row);
+    }
+    write_section(out_,
+                  "totals: core Ir Dr Dw I1mr D1mr D1mw D1copy I2mr D2mr D2mw ILmr DLmr DLmw SpLoss1 UsByte1 SpLossD1 "
+                  "UsByteD1",
+                  rows);
 }
 
 // Blocks that overlap have costs of their own for the same instruction.

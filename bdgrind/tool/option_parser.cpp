@@ -370,6 +370,7 @@ void write_thread_order(TextOutput& out, const Options& given) {
     } else {
         out << ", slices of " << given.thread_slice << " instructions";
     }
+    if (given.why != WhyChoice::kNo) out << ", one set of caches for all";
 }
 
 void write_tlb_source(TextOutput& out, const Options& given) {

@@ -245,10 +245,10 @@ struct SampleOption {
               "causes: why each line was loaded, and the misses with\n"                                 \
               "other cache sizes; yes: also who brings lines back, and\n"                               \
               "the order of addresses; includes --structure=yes")                                       \
-    BD_OPTION_GROUP("lines that threads take from each other, in a file of its own")                    \
+    BD_OPTION_GROUP("cores with caches of their own, and lines they take from each other")              \
     BD_OPTION(Cores, cores, "cores", {}, "no|threads|<n>",                                              \
-              "count lines that cores take from each other, with one\n"                                 \
-              "core per thread, or <n> cores assigned in turn")                                         \
+              "simulate one core per thread, or <n> cores assigned in\n"                                \
+              "turn, and count lines that cores take from each other")                                  \
     BD_OPTION(Order, thread_order, "thread-order", ThreadOrder::kVirtual, "virtual|valgrind",           \
               "virtual: interleave threads in small slices; valgrind:\n"                                \
               "long turns, as Valgrind ran them")                                                       \

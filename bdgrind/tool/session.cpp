@@ -96,6 +96,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (options.cores.count != 0 && config.cores == 0 && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --cores does nothing with --cache-sim=no, or with D1 lines of more than 64 bytes.\n");
     }
+    if (config.cores > 1 && config.why && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Note: with --why, all cores share one set of caches.\n");
+    }
     if (options.tlb.simulates && !config.tlbs.any() && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --tlb does nothing with --cache-sim=no.\n");
     }

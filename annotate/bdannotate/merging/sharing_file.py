@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..model.sharing import CORE_EVENTS
 from .column_writer import section
 from .file_head import MergedHead, NameLists, run_lines
 from .objects_file import GroupKey
@@ -12,6 +13,7 @@ from .sharing_sum import RankSharing
 
 _USES = "line core read written unknown false true migrating"
 _ACCESSES = "line core place bytes reads writes lost invalidated atomics"
+_TOTALS = " ".join(("core", *CORE_EVENTS))
 
 
 def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey, int]) -> Iterator[bytes]:
@@ -38,6 +40,8 @@ def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey,
     new_line = {0: 0, **{old + 1: number for number, old in enumerate(order, 1)}}
     yield from section("lines", "address group", (keys[number][:2] for number in order))
     yield from section("cores", _USES, sorted((new_line[line], *more) for line, *more in zip(*found.uses)))
+    if found.totals:
+        yield from section("totals", _TOTALS, ((core, *counts) for core, counts in found.totals))
     yield from section("accesses", _ACCESSES, sorted(
         (new_line[line], core, new_place[place], *counts) for line, core, place, *counts in zip(*found.accesses)
     ))

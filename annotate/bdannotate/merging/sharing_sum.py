@@ -11,7 +11,7 @@ from ..model.errors import UserError
 from ..model.narrow import narrow
 from ..model.objects import Objects
 from ..model.profile import Row
-from ..model.sharing import Sharing
+from ..model.sharing import CoreTotals, Sharing, sum_of_cores
 from ..model.why import Instruction
 from .objects_file import GroupKey
 from .why_sum import keys_of_groups
@@ -38,6 +38,7 @@ class RankSharing(NamedTuple):
     lines: _Columns
     uses: _Columns
     accesses: _Columns
+    totals: tuple[CoreTotals, ...]
 
 
 def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
@@ -58,6 +59,7 @@ def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
         ),
         _columns((number, *use) for number, line in enumerate(sharing.lines, 1) for use in line.uses),
         _columns(accesses),
+        sharing.totals,
     )
 
 
@@ -86,6 +88,7 @@ class _Sum:
         # Of files of threads: bytes and kinds in each are those of all threads of the run.
         self._of_runs: dict[tuple[tuple[str, str], Row], Row] = {}
         self._accesses: dict[Row, Row] = {}
+        self._totals: tuple[CoreTotals, ...] = ()
 
     def add(self, thing: RankSharing) -> None:
         groups = [0, *(self._groups.setdefault(key, len(self._groups) + 1) for key in thing.groups)]
@@ -104,6 +107,7 @@ class _Sum:
                 self._of_runs[thing.run, key] = (*of_bytes, *kinds)
         for line, core, place, *counts in zip(*thing.accesses):
             _add(self._accesses, (lines[line], core, places[place]), tuple(counts), 1)
+        self._totals = sum_of_cores((*self._totals, *thing.totals))
 
     def cut(self, most_lines: int, most_accesses: int) -> None:
         for (_, key), counts in self._of_runs.items():
@@ -149,6 +153,7 @@ class _Sum:
             _columns([*self._lines][1:]),
             _columns((number[line], core, *counts) for (line, core), counts in self._uses.items()),
             _columns((number[line], *key, *counts) for (line, *key), counts in self._accesses.items()),
+            self._totals,
         )
 
 

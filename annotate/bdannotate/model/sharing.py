@@ -1,15 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lines of data that cores take from each other."""
+"""Lines of data that cores take from each other, and what each core does with caches of its own."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import add
 from typing import NamedTuple
 
 from .profile import Function, Part, Profile
 from .why import Instruction
+
+
+# What is counted for each core that has caches of its own.
+CORE_EVENTS = (
+    "Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "D1copy", "I2mr", "D2mr", "D2mw", "ILmr", "DLmr", "DLmw",
+    "SpLoss1", "UsByte1", "SpLossD1", "UsByteD1",
+)
+
+
+class CoreTotals(NamedTuple):
+    """counts: those of CORE_EVENTS on a core, in that order; 0: none, or not counted."""
+
+    core: int
+    counts: tuple[int, ...]
+
+    def of(self, *events: str) -> int:
+        """The sum of some events."""
+        return sum(self.counts[CORE_EVENTS.index(event)] for event in events)
 
 
 class CoreUse(NamedTuple):
@@ -71,6 +90,7 @@ class Sharing:
     cores: int
     lines: tuple[SharedLine, ...]
     others: tuple[SharedAccess, ...]
+    totals: tuple[CoreTotals, ...] = ()  # by core; empty if all cores share one set of caches
 
     @property
     def rest(self) -> int:
@@ -95,7 +115,16 @@ def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sha
     ]
     parts = tuple(part for one in found for part in one.parts)
     others = tuple(renamed(access) for one in found for access in one.others)
-    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), others)
+    totals = sum_of_cores(core for one in found for core in one.totals)
+    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), others, totals)
+
+
+def sum_of_cores(totals: Iterable[CoreTotals]) -> tuple[CoreTotals, ...]:
+    """The sum for each core, by core."""
+    sums: dict[int, tuple[int, ...]] = {}
+    for core, counts in totals:
+        sums[core] = tuple(map(add, sums.get(core, (0,) * len(counts)), counts))
+    return tuple(CoreTotals(core, sums[core]) for core in sorted(sums))
 
 
 def run_violation(found: Sequence[Sharing], profile: Profile) -> str | None:

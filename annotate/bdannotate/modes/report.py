@@ -27,7 +27,7 @@ from ..views.paths import PATHS_TITLE, line_texts, path_lines
 from ..views.ranks import rank_sections
 from ..views.repairs import brief_repairs, repair_lines, variables
 from ..views.sarif import sarif
-from ..views.sharing import SHARING_TITLE, brief_sharing, sharing_lines
+from ..views.sharing import CORES_TITLE, SHARING_TITLE, brief_sharing, core_lines, sharing_lines
 from ..views.text import Page
 from .curves import named_curve
 from .inputs import Inputs
@@ -175,6 +175,8 @@ def _sections(
     if options.sharing and sharing is not None:
         most = rows_of(options.limit, DEFAULT_OBJECTS)
         lines += text_report.section(SHARING_TITLE, sharing_lines(sharing, most, page), page)
+        if sharing.totals:
+            lines += text_report.section(CORES_TITLE, core_lines(sharing, page), page)
     if ways is not None:
         most = rows_of(options.limit, None)
         about_paths = path_lines(ways, made.selection.columns, most, line_texts(options.include), page)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..model.errors import FormatProblem
-from ..model.sharing import CoreUse, SharedAccess, SharedLine, Sharing
+from ..model.sharing import CORE_EVENTS, CoreTotals, CoreUse, SharedAccess, SharedLine, Sharing
 from ..model.why import Instruction
 from .columns import path_beside
 from .sections import SectionReader, Table, number_of
@@ -17,7 +17,9 @@ _SECTIONS = {
     "lines": ("address", "group"),
     "cores": ("line", "core", "read", "written", "unknown", "false", "true", "migrating"),
     "accesses": ("line", "core", "place", "bytes", "reads", "writes", "lost", "invalidated", "atomics"),
+    "totals": ("core", *CORE_EVENTS),
 }
+_OPTIONAL = {"totals"}
 _MOST_CORES = 64
 
 
@@ -44,9 +46,10 @@ class _Reader(SectionReader[Sharing]):
             raise FormatProblem(f"lines of {line:,} bytes and {cores:,} cores are more than there can be")
         found = self._sections()
         for name in _SECTIONS:
-            if name not in found:
+            if name not in found and name not in _OPTIONAL:
                 raise FormatProblem(f"'{name}:' is missing")
-        return Sharing((headers.part(self._source, ()),), line, cores, *_lines(found, places))
+        lines, others = _lines(found, places)
+        return Sharing((headers.part(self._source, ()),), line, cores, lines, others, _totals(found.get("totals")))
 
 
 def _lines(
@@ -70,6 +73,15 @@ def _lines(
         for number, (address, group) in enumerate(found["lines"].rows, 1)
     )
     return lines, tuple(accesses.get(0, ()))
+
+
+def _totals(table: Table | None) -> tuple[CoreTotals, ...]:
+    totals = [] if table is None else [CoreTotals(core, tuple(counts)) for core, *counts in table.rows]
+    for number, one in enumerate(totals):
+        _check(one.core, _MOST_CORES, "core")
+        if number and one.core <= totals[number - 1].core:
+            raise FormatProblem("totals: the cores are not in ascending order")
+    return tuple(totals)
 
 
 def _check(number: int, limit: int, what: str) -> None:

@@ -12,12 +12,14 @@ from ..analyses.data.object_labels import label
 from ..analyses.data.sharing import CoreBytes, Kind, SharedData, SharingReport
 from ..model.numbers import short_count
 from ..model.objects import CodeLine
+from ..model.sharing import CORE_EVENTS
 from .json_values import Json, text
 from .names import fit
 from .objects import short_label
 from .text import Page
 
 SHARING_TITLE = "Lines that threads take from each other"
+CORES_TITLE = "What each core's own caches load"
 _LONGEST_NAME = 48
 _MOST_CORES = 8
 _MOST_PLACES = 2
@@ -51,6 +53,30 @@ def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[s
             "there was no room to record.", "", page,
         )
     return lines if lines[-1] else lines[:-1]
+
+
+def core_lines(found: SharingReport, page: Page) -> list[str]:
+    """Accesses to data, and what they load into each core's D1, as lines. found.totals must not be empty."""
+    heads = ("accesses", "D1 misses", "bytes loaded", "never used", "had by others")
+    numbers: list[tuple[int, ...]] = [
+        (one.of("Dr", "Dw"), one.of("D1mr", "D1mw"), one.of("UsByteD1", "SpLossD1"), one.of("SpLossD1"),
+         one.of("D1copy"))
+        for one in found.totals
+    ]
+    numbers.append((*map(sum, zip(*numbers)),))
+    names = [*(_core_name(one.core, found) for one in found.totals), "all"]
+    rows = [heads, *(tuple(f"{value:,}" for value in row) for row in numbers)]
+    if sum(max(map(len, column)) + 2 for column in zip(*rows)) + max(map(len, names)) > page.width:
+        rows = [heads, *(tuple(map(short_count, row)) for row in numbers)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    room = max(map(len, names))
+    lines = [
+        "  ".join((name.ljust(room), *(value.rjust(width) for value, width in zip(row, widths))))
+        for name, row in zip(["", *names], rows)
+    ]
+    return [*lines, "", *_wrapped(
+        "Had by others: D1 misses of lines that the D1 of another core had at that time.", "", page,
+    )]
 
 
 def brief_sharing(
@@ -98,7 +124,11 @@ def _core(core: CoreBytes, found: SharingReport, page: Page) -> str:
 
 def core_name(core: CoreBytes, found: SharingReport) -> str:
     """The name of a core; that of its thread if each thread has its own core."""
-    return f"core {core.core}" if found.cores < 64 else f"thread {core.core + 1}"
+    return _core_name(core.core, found)
+
+
+def _core_name(core: int, found: SharingReport) -> str:
+    return f"core {core}" if found.cores < 64 else f"thread {core + 1}"
 
 
 def _transfers(number: int) -> str:
@@ -137,6 +167,9 @@ def sharing_json(found: SharingReport) -> Json:
         "transfers": found.transfers, "saved": found.false, "other": found.rest, "line": found.line,
         "seconds": found.cost * 1e-9,
         "data": [_data(data) for data in found.data],
+        "cores": [
+            {"core": one.core, "events": {event: one.of(event) for event in CORE_EVENTS}} for one in found.totals
+        ],
     }
 
 

@@ -118,6 +118,21 @@ public:
         if (!has_order()) states_.clear(index / ways_, index % ways_);
     }
 
+    // The same, and the next line of its set that is inserted goes there.
+    void remove(std::uint32_t index) {
+        clear(index);
+        if (!has_order()) return;
+        const std::size_t set = index / ways_;
+        const auto way = static_cast<std::uint16_t>(index % ways_);
+        if (ways_ <= kFewWays) {
+            order_of(set).make_oldest(way, ways_);
+        } else {
+            std::uint16_t* const order = &order_[set * ways_];
+            std::uint16_t* const at = std::find(order, order + ways_, way);
+            std::rotate(at, at + 1, order + ways_);
+        }
+    }
+
     // Prefetch, on the host, what a look-up of `line` reads first; and then, once that has come, the rest: the line
     // itself, or the one that it will replace. (These functions must be inlined, as gcc drops calls of functions that
     // only prefetch.)

@@ -79,9 +79,10 @@ public:
         return chunks_[ring_index(number)];
     }
 
-private:
-    // Enough for several batches; the trace's buffer has no more.
+    // How many chunks there may be at once: enough for several batches; the trace's buffer has no more.
     static constexpr std::uint32_t kChunks = 64;
+
+private:
     static constexpr std::uint32_t kMostAnnounced = 64;
     std::uint32_t most() const { return stage_.may_be_far_ahead() ? kChunks : 1; }
 

@@ -7,6 +7,10 @@
 //
 // With traits that ask why, D1 also counts the other lines touched since the last touch of a line that misses.
 //
+// If there are several cores, each has a D1, and chunks are all of one core. A write takes the line from the others. A
+// hit does not ask them: a line that others may have, too, has no hint, so it is found by the slow path only, which
+// does.
+//
 // One thing is lost: the use of a line at the replay's position, as D1 is ahead. In the rare cases where that is
 // needed, use_before() reconstructs it from the trace and from saved uses.
 
@@ -21,6 +25,7 @@
 
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/data_chunk.h"
+#include "engine/cache/data_cores.h"
 #include "engine/cache/l1_cache.h"
 #include "engine/cache/late_reuses.h"
 #include "engine/cache/reuse.h"
@@ -49,13 +54,22 @@ public:
     using Miss = DataMiss<Use, LineReuse>;
     using Chunk = DataChunk<Use, LineReuse>;
 
-    // `notes_writes`: only has an effect with traits that write back. Without it, no line is dirty.
-    DataCache(const CacheGeometry& geometry, std::size_t chunk_words, bool notes_writes, ReuseRules rules = {})
+    using Cores = DataCores<DataCache>;
+
+    // `notes_writes`: only has an effect with traits that write back. Without it, no line is dirty. `cores`: where this
+    // is the D1 of `core`, not with traits that ask why; null: there is only one. It must live as long.
+    DataCache(const CacheGeometry& geometry, std::size_t chunk_words, bool notes_writes, ReuseRules rules = {},
+              Cores* cores = nullptr, std::uint32_t core = 0)
         : lines_(geometry),
           chunk_words_(chunk_words),
           notes_writes_(kTraits.write_back_and_prefetch && notes_writes),
           by_group_(may_be_far_ahead() && lines_.size() > 1 && !notes_writes_),
-          reuses_(rules, lines_.size()) {}
+          cores_(cores),
+          core_(core),
+          is_shared_(cores == nullptr ? 0 : lines_.size()),
+          reuses_(rules, lines_.size()) {
+        BD_CHECK(!kTraits.why || cores == nullptr);
+    }
 
     unsigned line_bits() const { return lines_.line_bits(); }
     unsigned line_bytes() const { return lines_.line_bytes(); }
@@ -73,6 +87,9 @@ public:
 
     // The use of `line`, which was in `slot` then, until `position` in that chunk.
     Use use_before(const Chunk& chunk, const DataPosition& position, std::uint32_t slot, LineNumber line);
+
+    // The uses of all slots, between chunks.
+    void copy_uses(std::vector<Use>* to) { lines_.copy_uses(to); }
 
     // Empties the cache, and calls function(slot, use) for each line. To be called at the end of a chunk.
     template <class Function>
@@ -103,7 +120,12 @@ private:
 
     void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot, const Use& evicted);
     bool touch_both(const Exit& exit, const AccessGroup& group, Address address);
-    std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes);
+    std::uint32_t find_or_load(const DataPosition& at, std::uint32_t bytes, bool writes);
+    void set_shared(std::uint32_t slot, bool is_shared);
+    void note_hit(const DataPosition& at, std::uint32_t slot, bool writes);
+    void note_writes(const Word* record, const AccessGroup& group, Word address, std::uint32_t slot);
+    void ask_others(const DataPosition& at, LineNumber line, std::uint32_t slot_here, bool writes);
+    void take_from_others(const DataPosition& at, LineNumber line);
     template <bool kByGroup, class Fetches>
     const Word* run_records(Fetches fetches);
     void simulate(const Word* record, const AccessGroup& group, Word address);
@@ -122,7 +144,10 @@ private:
     std::size_t chunk_words_;
     bool notes_writes_;
     bool by_group_;
-    Chunk* chunk_ = nullptr;  // the latest
+    Cores* cores_;
+    std::uint32_t core_;
+    std::vector<std::uint8_t> is_shared_;  // by slot, with several cores: whether others may have the line, too
+    Chunk* chunk_ = nullptr;               // the latest
     Time chunk_start_ = 0;
     [[no_unique_address]] std::conditional_t<kTraits.why, LateReuses, NoLines> reuses_;
 };
@@ -158,7 +183,7 @@ void DataCache<kTraits>::start_times() {
 // register, or follows from the position of a word.
 template <CacheTraits kTraits>
 template <bool kByGroup, class Fetches>
-[[gnu::noinline]] const Word* DataCache<kTraits>::run_records(Fetches fetches) {
+[[gnu::noinline, gnu::aligned(64)]] const Word* DataCache<kTraits>::run_records(Fetches fetches) {
     const Word stop = marker_word(Marker::kStop);
     const Word* at = chunk_->words.data();
     const Word* const begin = at;
@@ -220,15 +245,17 @@ template <CacheTraits kTraits>
     }
     if (by_group_ && lines_.is_within(address, group)) {
         // If the first access misses, the others hit.
-        const std::uint32_t slot = find_or_load(at, access->size);
+        const std::uint32_t slot = find_or_load(at, access->size, is_write(access->kind));
         lines_.use_of(slot).touch(lines_.bytes_of(address, group), group.accesses);
+        if (__builtin_expect(cores_ != nullptr, 0)) note_writes(record, group, address, slot);
         return;
     }
     for (const Access* const end = access + group.accesses; access != end; ++access, ++at.access) {
         const Address start = address + static_cast<Address>(std::int64_t{access->distance});
         lines_.for_each_part(start, access->size, [&](LineNumber line, unsigned offset, unsigned bytes) {
             at.address = (static_cast<Address>(line) << line_bits()) + offset;
-            touch(lines_.use_of(find_or_load(at, bytes)), Mask::range(offset, bytes), 1, is_write(access->kind));
+            const bool writes = is_write(access->kind);
+            touch(lines_.use_of(find_or_load(at, bytes, writes)), Mask::range(offset, bytes), 1, writes);
         });
     }
 }
@@ -247,6 +274,7 @@ template <CacheTraits kTraits>
     const std::uint32_t low = find(line_of(lowest));
     const std::uint32_t high = find(line_of(border));
     if (low == Lines::kAbsent || high == Lines::kAbsent) return false;
+    if (cores_ != nullptr && (is_shared_[low] != 0 || is_shared_[high] != 0)) return false;
     unsigned in_low = 0;
     unsigned in_high = 0;
     bool ends_low = false;
@@ -299,7 +327,7 @@ template <CacheTraits kTraits>
 
 // Returns the slot of the line that is accessed at `at`, after loading it if it is absent.
 template <CacheTraits kTraits>
-std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint32_t bytes) {
+std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint32_t bytes, bool writes) {
     const LineNumber line = line_of(at.address);
     std::uint32_t slot = lines_.find(line);
     const bool is_here = slot != Lines::kAbsent;
@@ -309,15 +337,86 @@ std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint
     if (is_here) {
         note_touch(slot);
         lines_.time_of(slot) = clock_;
+        if (__builtin_expect(cores_ != nullptr, 0)) note_hit(at, slot, writes);
         return slot;
     }
+    if (__builtin_expect(cores_ != nullptr, 0)) ask_others(at, line, slot, writes);
     Use& use = lines_.use_of(slot);
     add_miss(at, bytes, slot, use);
     if constexpr (kTraits.why) note_reuse(line, slot);
     use = {};
     lines_.replace(slot, line, clock_);
+    if (__builtin_expect(cores_ != nullptr, 0)) set_shared(slot, is_shared_[slot] != 0);
     return slot;
 }
+
+// --- With several cores
+
+// A line that is shared has no hint. To be called when it may have got one.
+template <CacheTraits kTraits>
+[[gnu::noinline]] void DataCache<kTraits>::set_shared(std::uint32_t slot, bool is_shared) {
+    is_shared_[slot] = is_shared ? 1 : 0;
+    if (is_shared) lines_.forget_hint(slot);
+}
+
+// The access at `at` hits a line.
+template <CacheTraits kTraits>
+[[gnu::noinline]] void DataCache<kTraits>::note_hit(const DataPosition& at, std::uint32_t slot, bool writes) {
+    if (is_shared_[slot] == 0) return;
+    if (writes) take_from_others(at, lines_[slot]);
+    set_shared(slot, !writes);
+}
+
+// A group of accesses that lies within a line was touched.
+template <CacheTraits kTraits>
+[[gnu::noinline]] void DataCache<kTraits>::note_writes(const Word* record, const AccessGroup& group, Word address,
+                                                       std::uint32_t slot) {
+    if (is_shared_[slot] == 0) return;
+    const Access* access = &exit_of(*record).block->accesses()[group.first];
+    for (std::size_t i = 0; i < group.accesses; ++i, ++access) {
+        if (!is_write(access->kind)) continue;
+        const DataPosition at{static_cast<std::uint32_t>(record - chunk_->words.data()),
+                              static_cast<std::uint16_t>(group.first + i),
+                              address + static_cast<Address>(std::int64_t{access->distance})};
+        take_from_others(at, lines_[slot]);
+        lines_.find(lines_[slot]);
+        set_shared(slot, false);
+        return;
+    }
+}
+
+// The access at `at` is about to load a line into a slot.
+template <CacheTraits kTraits>
+[[gnu::noinline]] void DataCache<kTraits>::ask_others(const DataPosition& at, LineNumber line, std::uint32_t slot_here,
+                                                      bool writes) {
+    bool is_elsewhere = false;
+    cores_->for_each_other(core_, line, [&](std::size_t, DataCache& other) {
+        const std::uint32_t slot = other.lines_.look_for(line);
+        if (slot == Lines::kAbsent) return;
+        is_elsewhere = true;
+        other.set_shared(slot, true);
+    });
+    const bool is_shared = cores_->note_load(core_, line) || is_elsewhere;
+    if (is_elsewhere) add_miss(at, 0, Miss::kElsewhere, {});
+    if (writes && is_shared) take_from_others(at, line);
+    is_shared_[slot_here] = is_shared && !writes ? 1 : 0;
+}
+
+// The access at `at` writes to a line that others may have.
+template <CacheTraits kTraits>
+[[gnu::noinline]] void DataCache<kTraits>::take_from_others(const DataPosition& at, LineNumber line) {
+    cores_->for_each_other(core_, line, [&](std::size_t core, DataCache& other) {
+        const std::uint32_t slot = other.lines_.look_for(line);
+        if (slot == Lines::kAbsent && !cores_->has_l2()) return;
+        const bool is_here = slot != Lines::kAbsent;
+        add_miss(at, static_cast<std::uint32_t>(core), Miss::kTaken + (is_here ? slot : Miss::kOnlyFromL2),
+                 is_here ? static_cast<const Use&>(other.lines_.use_of(slot)) : Use{});
+        if (is_here) other.lines_.remove(slot);
+    });
+    cores_->note_taken(core_, line);
+}
+
+// --- The replay's position
 
 template <CacheTraits kTraits>
 typename DataCache<kTraits>::Use DataCache<kTraits>::use_before(const Chunk& chunk, const DataPosition& position,

@@ -26,16 +26,25 @@ struct DataPosition {
     auto operator<=>(const DataPosition&) const = default;
 };
 
-// The part of an access that misses one line; or an access that did not happen. `Use`: the use of a line. `LineReuse`:
-// Reuse, or NoReuse without traits that ask why.
+// The part of an access that misses one line; or a note, something else that the replay has to know of an access.
+// `Use`: the use of a line. `LineReuse`: Reuse, or NoReuse without traits that ask why.
 template <class Use, class LineReuse>
 struct DataMiss : LineReuse {
-    static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};
+    // Slots of notes.
+    static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};    // its guard was false
+    static constexpr std::uint32_t kElsewhere = kNoAccess - 1;       // the D1 of another core has the line that misses
+    static constexpr std::uint32_t kTaken = std::uint32_t{1} << 31;  // plus a slot: the line is taken from another core
+    static constexpr std::uint32_t kOnlyFromL2 = kTaken - 3;         // such a slot: only L2 may have it
+
+    bool loads() const { return slot < kTaken; }
+    // Of a line that is taken from another core: that core, and the slot in its D1.
+    std::uint32_t other_core() const { return bytes; }
+    std::uint32_t taken_slot() const { return slot - kTaken; }
 
     DataPosition at;
     std::uint32_t bytes = 0;
-    std::uint32_t slot = 0;  // in D1; kNoAccess: its guard was false
-    Use evicted;             // the use of the line that was there
+    std::uint32_t slot = 0;  // in D1
+    Use evicted;             // the use of the line that was there, or of the one that is taken
 };
 
 template <class Use, class LineReuse>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The simulated caches, and the use of each line in them: I1 and D1, both in front of one LL, or of an L2 that is in
-// front of LL. docs/simulation.md is the specification.
+// front of LL. Several cores have these of their own, and share LL. docs/simulation.md is the specification.
 //
 // The hierarchy does not know calls or events. The sink decides who is charged for a line: it returns an opaque
 // ChargeTarget when a line is loaded, and gets it back when the line is evicted.
@@ -26,6 +26,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -74,15 +75,16 @@ public:
     using Data = typename Stage::Data;
     using DataMiss = typename Data::Miss;
 
-    Hierarchy(const CacheGeometries& caches, Sink& sink, WriteBackAndPrefetchConfig config = {}, ReuseRules rules = {})
+    // `cores`: how many there may be, from 1; with traits that ask why, there is one.
+    Hierarchy(const CacheGeometries& caches, Sink& sink, WriteBackAndPrefetchConfig config = {}, ReuseRules rules = {},
+              std::uint32_t cores = 1)
         : sink_(sink),
-          stage_(caches, chunk_words(caches), config.write_back, rules),
+          stage_(caches, chunk_words(caches), config.write_back, rules, cores, kTraits.middle_level),
           i1_(stage_.instructions()),
-          i1_lines_(caches.i1),
           d1_(stage_.data()),
-          d1_lines_(caches.d1),
+          caches_(caches),
+          rules_(rules),
           pages_(caches.pages),
-          l2_(caches, &pages_, config.write_back, rules),
           ll_(caches.ll, &pages_),
           ll_bits_(caches.ll.line_bits()),
           write_back_and_prefetch_(caches, config),
@@ -91,12 +93,18 @@ public:
         BD_CHECK(kTraits.middle_level == caches.has_l2());
         BD_CHECK(kTraits.write_back_and_prefetch ||
                  (!config.write_back && !config.prefetch && !config.prefetchers.any()));
+        BD_CHECK(!kTraits.why || cores == 1);
+        cores_.resize(cores);
+        here_ = &core(0);
     }
 
     // I1 and D1. The misses of each chunk must be passed to load_fetched() and load_data() one after the other, when
     // the replay reaches them. Before each, the position in the other cache must be set.
     Stage& stage() { return stage_; }
-    void set_chunk(const Chunk& chunk) { chunk_ = &chunk; }
+    void set_chunk(const Chunk& chunk) {
+        chunk_ = &chunk;
+        here_ = &core(chunk.core);
+    }
     void set_data_position(const DataPosition& position) { data_position_ = position; }
     void set_fetch_position(const FetchPosition& position) { fetch_position_ = position; }
 
@@ -104,13 +112,14 @@ public:
         // The position is behind the part that misses.
         fetch_position_ = miss.at;
         ++fetch_position_.address;
-        Load& load = i1_lines_.use_of(miss.slot);
+        Core& core = *here_;
+        Load& load = core.i1.use_of(miss.slot);
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const ChargeTarget target = target_of_load(Reference::kFetch, miss.at.address, load.target);
         if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, miss.cause);
         const LineNumber line = i1_.line_of(miss.at.address);
-        const LineNumber evicted = i1_lines_.replace(i1_lines_.set_of(line), miss.slot, line);
-        if (evicted != kNoLine) retire_fetched(evicted, miss.evicted, load);
+        const LineNumber evicted = core.i1.replace(core.i1.set_of(line), miss.slot, line);
+        if (evicted != kNoLine) retire_fetched(core, evicted, miss.evicted, load);
         load.target = target;
         return load_behind_l1(Reference::kFetch, miss.at.address, miss.bytes, &load.next_index);
     }
@@ -121,13 +130,39 @@ public:
         ++data_position_.address;
         const ChargeTarget target = target_of_load(Reference::kData, miss.at.address);
         if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, miss.cause(d1_.size()));
+        Core& core = *here_;
         const LineNumber line = d1_.line_of(miss.at.address);
-        const LineNumber evicted = d1_lines_.replace(d1_lines_.set_of(line), miss.slot, line);
-        Load& load = d1_lines_.use_of(miss.slot);
-        if (evicted != kNoLine) retire_data(evicted, miss.evicted, load);
+        const LineNumber evicted = core.d1.replace(core.d1.set_of(line), miss.slot, line);
+        Load& load = core.d1.use_of(miss.slot);
+        if (evicted != kNoLine) retire_data(core, evicted, miss.evicted, load);
         load.target = target;
         return load_behind_l1(Reference::kData, miss.at.address, miss.bytes, &load.next_index);
     }
+
+    // A line is taken from another core, see DataMiss: it leaves that core's D1 and L2.
+    [[gnu::cold, gnu::noinline]] void take_data(const DataMiss& taken) {
+        data_position_ = taken.at;
+        ++data_position_.address;
+        Core& core = *cores_[taken.other_core()];
+        leaves_ = &core;
+        const std::uint32_t slot = taken.taken_slot();
+        const LineNumber line = d1_.line_of(taken.at.address);
+        if (slot != DataMiss::kOnlyFromL2) {
+            core.d1.clear(slot);
+            retire_data(core, line, taken.evicted, core.d1.use_of(slot));
+        }
+        if constexpr (kTraits.middle_level) {
+            for_each_line(d1_.line_bits(), line, l2_bits(), [&](LineNumber middle) {
+                const std::uint32_t index = core.l2.lines.find(middle);
+                if (index == L2::Lines::kAbsent) return;
+                retire_l2(core, middle, index);
+                core.l2.lines.remove(index);
+            });
+        }
+        leaves_ = nullptr;
+    }
+    // The core whose cache a line leaves; if it leaves LL, any.
+    std::uint32_t leaves_core() const { return (leaves_ != nullptr ? leaves_ : here_)->number; }
 
     // With kTraits.why: the causes of the misses since this was last called.
     Causes take_causes() { return std::exchange(causes_, {}); }
@@ -136,44 +171,49 @@ public:
     template <class Miss>
     [[gnu::always_inline]] void host_prefetch_set(const Miss& miss) const {
         if constexpr (kTraits.middle_level) {
-            l2_.lines.host_prefetch_set(l2_.line_of(miss.at.address));
+            here_->l2.lines.host_prefetch_set(here_->l2.line_of(miss.at.address));
         } else {
             ll_.host_prefetch_set(ll_line_of(miss.at.address));
         }
         if constexpr (kTraits.why) ll_touched_.host_prefetch(ll_line_of(miss.at.address));
     }
     [[gnu::always_inline]] void host_prefetch_line(const DataMiss& miss) {
-        if (miss.slot == DataMiss::kNoAccess) return;  // no line is read
+        if (!miss.loads()) return;
         host_prefetch_behind_l1(miss.at.address);
-        host_prefetch_next(d1_lines_.use_of(miss.slot));
+        host_prefetch_next(here_->d1.use_of(miss.slot));
     }
     [[gnu::always_inline]] void host_prefetch_line(const FetchMiss& miss) {
         host_prefetch_behind_l1(miss.at.address);
-        host_prefetch_next(i1_lines_.use_of(miss.slot));
+        host_prefetch_next(here_->i1.use_of(miss.slot));
     }
     // Whose the line is that a later miss will evict from I1, unless an earlier miss evicts it first.
-    const ChargeTarget& replaced_by(const FetchMiss& miss) { return i1_lines_.use_of(miss.slot).target; }
+    const ChargeTarget& replaced_by(const FetchMiss& miss) { return here_->i1.use_of(miss.slot).target; }
 
     // The line that D1 holds in a slot at the replay's position; kNoLine if the slot is empty.
-    LineNumber held_at(std::uint32_t slot) const { return d1_lines_[slot]; }
+    LineNumber held_at(std::uint32_t slot) const { return here_->d1[slot]; }
 
     // The address of the line that a later miss will evict from D1, unless an earlier miss evicts it first. Only for
     // host prefetches, as the slot may still be empty.
     Address replaced_by(const DataMiss& miss) const {
-        return static_cast<Address>(d1_lines_[miss.slot]) << d1_.line_bits();
+        return static_cast<Address>(here_->d1[miss.slot]) << d1_.line_bits();
     }
 
-    // Evicts all lines: of I1, D1, L2, then LL.
-    void flush() {
-        i1_.flush([this](std::uint32_t slot, const Use& use) {
-            retire_fetched(i1_lines_[slot], use, i1_lines_.use_of(slot));
-            i1_lines_.clear(slot);
+    // Evicts all lines: of all I1 and D1, L2, then LL.
+    [[gnu::cold]] void flush() {
+        for_each_core([this](Core& core) {
+            leaves_ = &core;
+            stage_.instructions(core.number).flush([&](std::uint32_t slot, const Use& use) {
+                retire_fetched(core, core.i1[slot], use, core.i1.use_of(slot));
+                core.i1.clear(slot);
+            });
+            stage_.data(core.number).flush([&](std::uint32_t slot, const DataUse& use) {
+                retire_data(core, core.d1[slot], use, core.d1.use_of(slot));
+                core.d1.clear(slot);
+            });
         });
-        d1_.flush([this](std::uint32_t slot, const DataUse& use) {
-            retire_data(d1_lines_[slot], use, d1_lines_.use_of(slot));
-            d1_lines_.clear(slot);
-        });
-        if constexpr (kTraits.middle_level) flush_l2();
+        stage_.flushed();
+        if constexpr (kTraits.middle_level) for_each_core([this](Core& core) { flush_l2(core); });
+        leaves_ = nullptr;
         for (std::uint32_t index = 0; index < ll_.size(); ++index) {
             if (ll_[index] == kNoLine) continue;
             if constexpr (kTraits.line_use) retire_ll(index);
@@ -186,9 +226,11 @@ public:
     // Keeps all lines in the caches, but without charging them when they are evicted.
     void drop_charges() {
         if constexpr (kTraits.line_use) {
-            drop_charges(i1_lines_);
-            drop_charges(d1_lines_);
-            if constexpr (kTraits.middle_level) drop_charges(l2_.lines);
+            for_each_core([this](Core& core) {
+                drop_charges(core.i1);
+                drop_charges(core.d1);
+                if constexpr (kTraits.middle_level) drop_charges(core.l2.lines);
+            });
             drop_charges(ll_);
         }
     }
@@ -219,6 +261,18 @@ private:
 
     using L1Lines = CacheLines<Load>;
 
+    // The caches that a core does not share, at the replay's position.
+    struct Core {
+        Core(std::uint32_t core_number, const CacheGeometries& caches, PagePlacement* pages, bool write_back,
+             ReuseRules rules)
+            : number(core_number), i1(caches.i1), d1(caches.d1), l2(caches, pages, write_back, rules) {}
+
+        std::uint32_t number;
+        L1Lines i1;
+        L1Lines d1;
+        [[no_unique_address]] std::conditional_t<kTraits.middle_level, L2, NoL2> l2;
+    };
+
     struct NoLines {
         NoLines(std::uint32_t, ReuseRules) {}
     };
@@ -228,6 +282,23 @@ private:
     // 8,192 make the replay of perl 16 % longer, and that of an array that is copied 5 %.)
     static std::size_t chunk_words(const CacheGeometries& caches) {
         return static_cast<std::size_t>(std::clamp<std::uint64_t>(caches.ll.lines() / 16, 512, 16384));
+    }
+
+    Core& core(std::uint32_t number) {
+        std::unique_ptr<Core>& core = cores_[number];
+        if (__builtin_expect(core == nullptr, 0)) {
+            bool write_back = false;
+            if constexpr (kTraits.write_back_and_prefetch) write_back = write_back_and_prefetch_.write_back;
+            core = std::make_unique<Core>(number, caches_, &pages_, write_back, rules_);
+        }
+        return *core;
+    }
+    // Those that something has run on.
+    template <class Function>
+    void for_each_core(Function function) {
+        for (const std::unique_ptr<Core>& core : cores_) {
+            if (core != nullptr) function(*core);
+        }
     }
 
     template <class Lines>
@@ -240,7 +311,7 @@ private:
     // Prefetches, on the host, what the next levels will read when they are asked for this address.
     [[gnu::always_inline]] void host_prefetch_behind_l1(Address address) {
         if constexpr (kTraits.middle_level) {
-            l2_.lines.host_prefetch_line(l2_.line_of(address));
+            here_->l2.lines.host_prefetch_line(here_->l2.line_of(address));
             ll_.host_prefetch_set(ll_line_of(address));
         } else {
             ll_.host_prefetch_line(ll_line_of(address));
@@ -251,7 +322,7 @@ private:
     [[gnu::always_inline]] void host_prefetch_next(const Load& load) {
         if constexpr (!kTraits.line_use) return;
         if constexpr (kTraits.middle_level) {
-            __builtin_prefetch(&l2_.lines.use_of(load.next_index), 1);
+            __builtin_prefetch(&here_->l2.lines.use_of(load.next_index), 1);
         } else {
             __builtin_prefetch(&ll_.use_of(load.next_index), 1);
         }
@@ -275,22 +346,23 @@ private:
 
     Outcome load_from_l2(Reference reference, Address address, std::uint32_t size, std::uint32_t* index) {
         Outcome outcome = Outcome::kL1Miss;
+        L2& l2 = here_->l2;
         const Address end = address + (size - 1);
-        for (Address number = address >> l2_.line_bits(); number <= end >> l2_.line_bits(); ++number) {
-            *index = l2_.lines.use(LineNumber{number});
+        for (Address number = address >> l2_bits(); number <= end >> l2_bits(); ++number) {
+            *index = l2.lines.use(LineNumber{number});
             const bool misses = *index == L2::Lines::kAbsent;
             if constexpr (kTraits.why) {
-                const Cause cause = l2_.touched.touch(LineNumber{number}, misses);
+                const Cause cause = l2.touched.touch(LineNumber{number}, misses);
                 if (misses) causes_.l2 = std::max(causes_.l2, cause);
             }
             if (misses) {
-                const Address begin = std::max(address, number << l2_.line_bits());
-                const Address behind = std::min(end, ((number + 1) << l2_.line_bits()) - 1);
+                const Address begin = std::max(address, number << l2_bits());
+                const Address behind = std::min(end, ((number + 1) << l2_bits()) - 1);
                 *index = make_l2(reference, LineNumber{number}, begin);
                 std::uint32_t ll_index = 0;
                 outcome = std::max(
                     outcome, load_from_ll(reference, begin, static_cast<std::uint32_t>(behind - begin + 1), &ll_index));
-                if constexpr (kTraits.line_use) l2_.lines.use_of(*index).next_index = ll_index;
+                if constexpr (kTraits.line_use) l2.lines.use_of(*index).next_index = ll_index;
             }
             if (kTraits.common_lines) break;
         }
@@ -300,11 +372,12 @@ private:
     // Makes room for an absent line, which is not loaded yet.
     std::uint32_t make_l2(Reference reference, LineNumber line, Address address) {
         const ChargeTarget target = target_of_load(reference, address);
-        const auto slot = l2_.lines.insert(line);
-        if (slot.evicted != kNoLine) retire_l2(slot.evicted, slot.index);
-        if constexpr (kTraits.line_use) l2_.lines.use_of(slot.index) = L2Use{{{}, target}};
+        L2& l2 = here_->l2;
+        const auto slot = l2.lines.insert(line);
+        if (slot.evicted != kNoLine) retire_l2(*here_, slot.evicted, slot.index);
+        if constexpr (kTraits.line_use) l2.lines.use_of(slot.index) = L2Use{{{}, target}};
         if constexpr (kTraits.write_back_and_prefetch) {
-            if (write_back_and_prefetch_.write_back) l2_.dirty[slot.index] = false;
+            if (write_back_and_prefetch_.write_back) l2.dirty[slot.index] = false;
         }
         return slot.index;
     }
@@ -394,37 +467,38 @@ private:
         if constexpr (kTraits.line_use) sink_.prefetched(ll_.use_of(index).target, is_used);
     }
 
-    // A line leaves I1 or D1: its use is reported, and added to that in the next level that still holds the memory.
-    void retire_fetched(LineNumber line, const Use& use, const Load& load) {
-        if constexpr (kTraits.line_use) retire_l1(i1_.line_bits(), line, use, load);
+    // A line leaves I1 or D1 of a core: its use is reported, and added to that in the next level that still holds the
+    // memory.
+    void retire_fetched(Core& core, LineNumber line, const Use& use, const Load& load) {
+        if constexpr (kTraits.line_use) retire_l1(core, i1_.line_bits(), line, use, load);
     }
-    void retire_data(LineNumber line, const DataUse& use, const Load& load) {
+    void retire_data(Core& core, LineNumber line, const DataUse& use, const Load& load) {
         if constexpr (kTraits.line_use) {
             const Address address = static_cast<Address>(line) << d1_.line_bits();
             sink_.evict_data(load.target, address, use.bytes, d1_.line_bytes());
-            retire_l1(d1_.line_bits(), line, use, load);
+            retire_l1(core, d1_.line_bits(), line, use, load);
         }
         if constexpr (kTraits.write_back_and_prefetch) {
-            if (use.dirty) write_back(line);
+            if (use.dirty) write_back(core, line);
         }
     }
-    void retire_l1(unsigned bits, LineNumber line, const Use& use, const Load& load) {
+    void retire_l1(Core& core, unsigned bits, LineNumber line, const Use& use, const Load& load) {
         sink_.evict(Level::kL1, load.target, use.accesses, use.bytes.count(), 1u << bits);
         if constexpr (kTraits.middle_level) {
-            merge_into_l2(bits, line, use, load.next_index);
+            merge_into_l2(core.l2, bits, line, use, load.next_index);
         } else {
             merge_into_ll(bits, line, use, load.next_index);
         }
     }
 
     // `index`: where L2 held the line once. The bytes that L2 does not hold may be in LL.
-    void merge_into_l2(unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
+    void merge_into_l2(L2& l2, unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
         Use rest = use;
-        for_each_line(bits, line, l2_.line_bits(), [&](LineNumber middle) {
-            const std::uint32_t found = l2_.lines[index] == middle ? index : l2_.lines.find(middle);
+        for_each_line(bits, line, l2_bits(), [&](LineNumber middle) {
+            const std::uint32_t found = l2.lines[index] == middle ? index : l2.lines.find(middle);
             if (found == L2::Lines::kAbsent) return;
-            merge(bits, line, use, l2_.line_bits(), middle, l2_.lines.use_of(found));
-            rest.bytes = without(rest.bytes, bits, line, l2_.line_bits(), middle);
+            merge(bits, line, use, l2_bits(), middle, l2.lines.use_of(found));
+            rest.bytes = without(rest.bytes, bits, line, l2_bits(), middle);
         });
         if (!rest.bytes.empty()) merge_into_ll(bits, line, rest, 0);
     }
@@ -437,26 +511,28 @@ private:
 
     // A line leaves L2: its own use is added to that in LL. The use that copies of it in L1 have recorded so far
     // belongs to it, too.
-    void retire_l2(LineNumber middle, std::uint32_t index) {
+    void retire_l2(Core& core, LineNumber middle, std::uint32_t index) {
         if constexpr (kTraits.line_use) {
-            L2Use& use = l2_.lines.use_of(index);
-            merge_into_ll(l2_.line_bits(), middle, use, use.next_index);
-            take_over_from_l1(l2_.line_bits(), middle, use);
-            sink_.evict(Level::kL2, use.target, use.accesses, use.bytes.count(), 1u << l2_.line_bits());
+            L2Use& use = core.l2.lines.use_of(index);
+            merge_into_ll(l2_bits(), middle, use, use.next_index);
+            take_over_from_l1(core, l2_bits(), middle, use);
+            sink_.evict(Level::kL2, use.target, use.accesses, use.bytes.count(), 1u << l2_bits());
         }
         if constexpr (kTraits.write_back_and_prefetch) {
-            if (write_back_and_prefetch_.write_back && l2_.dirty[index]) {
-                write_back_to_ll(first_byte(l2_.line_bits(), middle), last_byte(l2_.line_bits(), middle));
+            if (write_back_and_prefetch_.write_back && core.l2.dirty[index]) {
+                write_back_to_ll(first_byte(l2_bits(), middle), last_byte(l2_bits(), middle));
             }
         }
     }
-    void flush_l2() {
-        for (std::uint32_t index = 0; index < l2_.lines.size(); ++index) {
-            if (l2_.lines[index] == kNoLine) continue;
-            retire_l2(l2_.lines[index], index);
-            l2_.lines.clear(index);
+    void flush_l2(Core& core) {
+        leaves_ = &core;
+        L2& l2 = core.l2;
+        for (std::uint32_t index = 0; index < l2.lines.size(); ++index) {
+            if (l2.lines[index] == kNoLine) continue;
+            retire_l2(core, l2.lines[index], index);
+            l2.lines.clear(index);
         }
-        l2_.touched.clear();
+        l2.touched.clear();
     }
 
     void retire_ll(std::uint32_t index) {
@@ -469,27 +545,38 @@ private:
 
     // `last` leaves LL: the use that copies of it have recorded so far belongs to it.
     void take_over(LineNumber last, LLUse& to) {
-        if constexpr (kTraits.middle_level) {
-            for_each_line(ll_bits(), last, l2_.line_bits(), [&](LineNumber middle) {
-                const std::uint32_t index = l2_.lines.find(middle);
-                if (index == L2::Lines::kAbsent) return;
-                merge(l2_.line_bits(), middle, l2_.lines.use_of(index), ll_bits(), last, to);
-            });
-        }
-        take_over_from_l1(ll_bits(), last, to);
+        for_each_core([&](Core& core) {
+            if constexpr (kTraits.middle_level) {
+                for_each_line(ll_bits(), last, l2_bits(), [&](LineNumber middle) {
+                    const std::uint32_t index = core.l2.lines.find(middle);
+                    if (index == L2::Lines::kAbsent) return;
+                    merge(l2_bits(), middle, core.l2.lines.use_of(index), ll_bits(), last, to);
+                });
+            }
+            take_over_from_l1(core, ll_bits(), last, to);
+        });
     }
     // The same for copies in L1 of a line of 1 << `bits` bytes.
-    void take_over_from_l1(unsigned bits, LineNumber whole, Use& to) {
+    void take_over_from_l1(Core& core, unsigned bits, LineNumber whole, Use& to) {
         for_each_line(bits, whole, i1_.line_bits(), [&](LineNumber line) {
-            const std::uint32_t slot = i1_lines_.find(line);
+            const std::uint32_t slot = core.i1.find(line);
             if (slot == L1Lines::kAbsent) return;
-            merge(i1_.line_bits(), line, i1_.use_before(chunk_->fetched, fetch_position_, slot, line), bits, whole, to);
+            merge(i1_.line_bits(), line, fetched_use(core, slot, line), bits, whole, to);
         });
         for_each_line(bits, whole, d1_.line_bits(), [&](LineNumber line) {
-            const std::uint32_t slot = d1_lines_.find(line);
+            const std::uint32_t slot = core.d1.find(line);
             if (slot == L1Lines::kAbsent) return;
-            merge(d1_.line_bits(), line, d1_.use_before(*chunk_, data_position_, slot, line), bits, whole, to);
+            merge(d1_.line_bits(), line, data_use(core, slot, line), bits, whole, to);
         });
+    }
+    // The use of a line until the replay's position.
+    Use fetched_use(const Core& core, std::uint32_t slot, LineNumber line) {
+        if (&core != here_) return chunk_->others[core.number]->fetched[slot];
+        return stage_.instructions(core.number).use_before(chunk_->fetched, fetch_position_, slot, line);
+    }
+    DataUse data_use(const Core& core, std::uint32_t slot, LineNumber line) {
+        if (&core != here_) return chunk_->others[core.number]->data[slot];
+        return stage_.data(core.number).use_before(*chunk_, data_position_, slot, line);
     }
 
     // Adds the use of a line of 1 << `bits` bytes to that of another one, of 1 << `to_bits`, for the bytes that both
@@ -537,17 +624,17 @@ private:
 
     // A dirty line leaves D1, and is written back as a whole to the next level, if that still holds it. (If no level
     // does, it is written to memory, which costs no miss.)
-    void write_back(LineNumber line) {
+    void write_back(Core& core, LineNumber line) {
         const Address first = first_byte(d1_.line_bits(), line);
         const Address last = last_byte(d1_.line_bits(), line);
         if constexpr (kTraits.middle_level) {
-            for_each_line_between(first, last, l2_.line_bits(), [&](LineNumber middle) {
-                const std::uint32_t index = l2_.lines.find(middle);
+            for_each_line_between(first, last, l2_bits(), [&](LineNumber middle) {
+                const std::uint32_t index = core.l2.lines.find(middle);
                 if (index != L2::Lines::kAbsent) {
-                    l2_.dirty[index] = true;
+                    core.l2.dirty[index] = true;
                 } else {
-                    write_back_to_ll(std::max(first, first_byte(l2_.line_bits(), middle)),
-                                     std::min(last, last_byte(l2_.line_bits(), middle)));
+                    write_back_to_ll(std::max(first, first_byte(l2_bits(), middle)),
+                                     std::min(last, last_byte(l2_bits(), middle)));
                 }
             });
         } else {
@@ -570,33 +657,38 @@ private:
 
     bool has_dirty_copy(LineNumber last) {
         bool dirty = false;
-        if constexpr (kTraits.middle_level) {
-            for_each_line(ll_bits(), last, l2_.line_bits(), [&](LineNumber middle) {
-                const std::uint32_t index = l2_.lines.find(middle);
-                if (index != L2::Lines::kAbsent && l2_.dirty[index]) dirty = true;
+        for_each_core([&](Core& core) {
+            if constexpr (kTraits.middle_level) {
+                for_each_line(ll_bits(), last, l2_bits(), [&](LineNumber middle) {
+                    const std::uint32_t index = core.l2.lines.find(middle);
+                    if (index != L2::Lines::kAbsent && core.l2.dirty[index]) dirty = true;
+                });
+            }
+            for_each_line(ll_bits(), last, d1_.line_bits(), [&](LineNumber line) {
+                const std::uint32_t slot = core.d1.find(line);
+                if (slot != L1Lines::kAbsent && data_use(core, slot, line).dirty) dirty = true;
             });
-        }
-        for_each_line(ll_bits(), last, d1_.line_bits(), [&](LineNumber line) {
-            const std::uint32_t slot = d1_lines_.find(line);
-            if (slot != L1Lines::kAbsent && d1_.use_before(*chunk_, data_position_, slot, line).dirty) dirty = true;
         });
         return dirty;
     }
 
+    unsigned l2_bits() const { return here_->l2.line_bits(); }
     unsigned ll_bits() const { return kTraits.common_lines ? 6 : ll_bits_; }
     LineNumber ll_line_of(Address address) const { return LineNumber{address >> ll_bits()}; }
 
     Sink& sink_;
     Stage stage_;
-    Instructions& i1_;
-    L1Lines i1_lines_;  // the contents of I1 at the replay's position
+    Instructions& i1_;  // of the first core
     Data& d1_;
-    L1Lines d1_lines_;              // the same of D1
-    const Chunk* chunk_ = nullptr;  // the chunk that is being replayed
+    CacheGeometries caches_;
+    ReuseRules rules_;
+    std::vector<std::unique_ptr<Core>> cores_;  // null: nothing has run there
+    Core* here_ = nullptr;                      // that runs
+    const Core* leaves_ = nullptr;              // that lines leave, if that is not the one that runs
+    const Chunk* chunk_ = nullptr;              // the chunk that is being replayed
     DataPosition data_position_;
     FetchPosition fetch_position_;
     PagePlacement pages_;
-    [[no_unique_address]] std::conditional_t<kTraits.middle_level, L2, NoL2> l2_;
     LLLines ll_;
     unsigned ll_bits_;
     [[no_unique_address]] std::conditional_t<kTraits.write_back_and_prefetch, WriteBackAndPrefetch,

@@ -105,6 +105,9 @@ public:
     // The use of `line`, which was in `slot` then, until `position` in that chunk.
     Use use_before(const Chunk& chunk, const FetchPosition& position, std::uint32_t slot, LineNumber line);
 
+    // The uses of all slots, between chunks.
+    void copy_uses(std::vector<Use>* to) { lines_.copy_uses(to); }
+
     // Empties the cache, and calls function(slot, use) for each line. To be called at the end of a chunk.
     template <class Function>
     void flush(Function function) {

@@ -147,8 +147,17 @@ public:
         return evicted;
     }
 
+    // The slot of a line; kAbsent if it is not in the cache. Leaves hints as they are.
+    std::uint32_t look_for(LineNumber line) const { return lines_.find(line); }
+
     // Empties a slot.
     void clear(std::uint32_t index) { lines_.clear(index); }
+    // The same while other lines stay: the next line of its set will go there.
+    void remove(std::uint32_t index) {
+        lines_.clear(index);
+        time_of(index) = 0;
+        next_[index / lines_.ways()] = {index, 0};
+    }
 
 private:
     // With kTraits.why, each miss reads all times, so they are in one array. Otherwise, it reads at most those of a

@@ -3,15 +3,26 @@
 // I1 and D1, which run ahead of everything else: what they hold depends only on the trace, neither on calls nor on
 // other caches. So they simulate a chunk of it at once, in a loop that does nothing else, and leave lists of their
 // misses to the replay.
+//
+// With several cores, each has an I1 and a D1, made when a thread first runs on it. A chunk is all of one core: it ends
+// where the thread may be switched.
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "engine/base/check.h"
 #include "engine/base/geometry.h"
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/data_cache.h"
+#include "engine/cache/data_cores.h"
 #include "engine/cache/instruction_cache.h"
 #include "engine/cache/reuse.h"
 #include "engine/trace/trace.h"
@@ -23,34 +34,130 @@ class L1Stage {
 public:
     using Data = DataCache<kTraits>;
     using Instructions = InstructionCache<kTraits>;
+    // The uses of a core's lines, by slot, from when it stopped to run. Until it runs again, it only loses lines.
+    struct Uses {
+        std::vector<typename Data::Use> data;
+        std::vector<typename Instructions::Use> fetched;
+    };
     struct Chunk : Data::Chunk {
         typename Instructions::Chunk fetched;
+        std::uint32_t core = 0;
+        std::vector<const Uses*> others;  // by core, if there are several; null: it is this one, or has not run
     };
 
-    // See DataCache.
-    L1Stage(const CacheGeometries& caches, std::size_t chunk_words, bool notes_writes, ReuseRules rules = {})
-        : data_(caches.d1, chunk_words, notes_writes, rules), instructions_(caches.i1, rules) {
+    // A chunk is no longer needed when so many others have been made since.
+    static constexpr std::uint32_t kMostChunks = 64;
+
+    // `cores`: how many there may be, from 1; with traits that ask why, there is one. `has_l2`: whether each has an L2
+    // of its own, too. For the rest, see DataCache.
+    L1Stage(const CacheGeometries& caches, std::size_t chunk_words, bool notes_writes, ReuseRules rules = {},
+            std::uint32_t cores = 1, bool has_l2 = false)
+        : caches_(caches),
+          chunk_words_(chunk_words),
+          notes_writes_(notes_writes),
+          rules_(rules),
+          shared_(has_l2),
+          cores_(cores) {
         BD_CHECK_OP(chunk_words, <=, Instructions::kMostWords);
+        make_core(0);
     }
 
-    Data& data() { return data_; }
-    Instructions& instructions() { return instructions_; }
+    std::uint32_t most_cores() const { return static_cast<std::uint32_t>(cores_.size()); }
+    // Of the first core, or of one that a chunk has been of.
+    Data& data(std::uint32_t core = 0) { return cores_[core]->data; }
+    Instructions& instructions(std::uint32_t core = 0) { return cores_[core]->instructions; }
 
-    // Simulates records from the beginning of `batch`, but stops behind a marker that empties the caches: both must be
-    // flushed then.
+    // Simulates records from the beginning of `batch`, but stops behind a marker that empties the caches: those of all
+    // cores must be flushed then, and flushed() be called.
     void run(Batch batch, Chunk* chunk) {
-        instructions_.run(batch, &chunk->fetched, [&](auto fetches) {
-            data_.run(batch, chunk, fetches);
+        Core& core = *cores_[core_];
+        std::optional<std::uint32_t> next_thread;
+        if (most_cores() > 1) {
+            start_chunk(chunk);
+            batch = up_to_switch(batch, &next_thread);
+        }
+        core.instructions.run(batch, &chunk->fetched, [&](auto fetches) {
+            core.data.run(batch, chunk, fetches);
             return chunk->words;
         });
+        if (next_thread && chunk->words.size() == batch.size()) switch_to(core_of_thread(*next_thread, most_cores()));
     }
+    void flushed() { shared_.clear(); }
 
     // Whether more chunks may be run before use_before() is asked about one.
-    bool may_be_far_ahead() const { return data_.may_be_far_ahead() && instructions_.may_be_far_ahead(); }
+    bool may_be_far_ahead() const {
+        return cores_[0]->data.may_be_far_ahead() && cores_[0]->instructions.may_be_far_ahead();
+    }
 
 private:
-    Data data_;
-    Instructions instructions_;
+    struct Core {
+        Core(L1Stage& stage, std::uint32_t number)
+            : data(stage.caches_.d1, stage.chunk_words_, stage.notes_writes_, stage.rules_,
+                   stage.most_cores() > 1 ? &stage.shared_ : nullptr, number),
+              instructions(stage.caches_.i1, stage.rules_) {}
+
+        Data data;
+        Instructions instructions;
+        std::unique_ptr<const Uses> uses;  // while another core runs
+    };
+    struct Outdated {
+        std::unique_ptr<const Uses> uses;
+        std::uint64_t chunks;  // that had been made when they changed
+    };
+
+    // The records up to where another thread goes on, if that is in the next chunk, and then which one; else all. (It
+    // takes less to look for that here than in the loop that simulates records.)
+    Batch up_to_switch(Batch batch, std::optional<std::uint32_t>* next_thread) const {
+        const Word switches = marker_word(Marker::kThread);
+        const Word* const begin = batch.data();
+        const Word* const end = begin + std::min(batch.size(), chunk_words_);
+        const Word* record = begin;
+        for (const Word* found = begin; (found = std::find(found, end, switches)) != end; ++found) {
+            while (record < found) record += record_words(*record);
+            if (record != found) continue;  // it is a word within a record
+            *next_thread = static_cast<std::uint32_t>(found[1]);
+            return batch.first(static_cast<std::size_t>(found - begin) + kMarkerWords);
+        }
+        return batch;
+    }
+
+    void make_core(std::uint32_t number) {
+        cores_[number] = std::make_unique<Core>(*this, number);
+        shared_.add(number, &cores_[number]->data);
+    }
+
+    void start_chunk(Chunk* chunk) {
+        ++chunks_;
+        while (!outdated_.empty() && chunks_ - outdated_.front().chunks >= kMostChunks) outdated_.pop_front();
+        chunk->core = core_;
+        chunk->others.clear();
+        for (const std::unique_ptr<Core>& core : cores_) {
+            chunk->others.push_back(core == nullptr ? nullptr : core->uses.get());
+        }
+    }
+
+    void switch_to(std::uint32_t number) {
+        if (number == core_) return;
+        Core& old = *cores_[core_];
+        auto uses = std::make_unique<Uses>();
+        old.data.copy_uses(&uses->data);
+        old.instructions.copy_uses(&uses->fetched);
+        old.uses = std::move(uses);
+        core_ = number;
+        if (cores_[core_] == nullptr) make_core(core_);
+        Core& core = *cores_[core_];
+        if (core.uses != nullptr) outdated_.push_back({std::move(core.uses), chunks_});
+    }
+
+    CacheGeometries caches_;
+    std::size_t chunk_words_;
+    bool notes_writes_;
+    ReuseRules rules_;
+    DataCores<Data> shared_;
+    std::vector<std::unique_ptr<Core>> cores_;  // null: nothing has run there
+    std::uint32_t core_ = 0;                    // that runs next
+    std::uint64_t chunks_ = 0;                  // made so far; only counted with several cores
+    std::deque<Outdated> outdated_;             // that chunks may need
 };
 
 }  // namespace bd

@@ -21,6 +21,14 @@ public:
         const std::uint64_t zeros = (differences - kOnes) & ~differences & (kOnes << 3);
         move_to_front(static_cast<unsigned>(std::countr_zero(zeros)) / 4, way);
     }
+    // Makes `way` the least recently used one of the first `count` ways.
+    void make_oldest(unsigned way, unsigned count) {
+        use(way);
+        const std::uint64_t changed = (count == kMostWays ? 0 : std::uint64_t{1} << 4 * count) - 1;
+        const std::uint64_t others = (ways() & changed) >> 4 | std::uint64_t{way} << 4 * (count - 1);
+        ranks_ = ((ways() & ~changed) | others) ^ kInitial;
+    }
+
     // The least recently used of the first `count` ways. No other ways may have been used.
     unsigned oldest(unsigned count) const { return static_cast<unsigned>(ways() >> 4 * (count - 1) & 0xf); }
     unsigned use_oldest(unsigned count) {

@@ -317,6 +317,7 @@ void CallTracker::start(Execution& execution, Block& block, Address stack_pointe
 }
 
 void CallTracker::leave_root(CallStack& stack) {
+    if (core_costs_ != nullptr) core_costs_->add_running(stack.core, stack.running, &stack.counted);
     if (context_tree_ != nullptr) charge_path(stack);
     if (flow_ != nullptr) flow_->leave_root(stack.flow);
     const Function* const left = std::exchange(stack.triggering_root, nullptr);
@@ -484,7 +485,9 @@ void CallTracker::settle_stack(CallStack& stack) {
         if (open.arc != kNoArc) add_running(arcs_.costs(open.arc), stack.running);
     }
     if (context_tree_ != nullptr) charge_path(stack);
+    if (core_costs_ != nullptr) core_costs_->add_running(stack.core, stack.running, &stack.counted);
     stack.running = {};
+    stack.counted = {};
     stack.path.charged = {};
 }
 

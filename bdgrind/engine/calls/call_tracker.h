@@ -12,6 +12,7 @@
 #include "engine/costs/backdating_tree.h"
 #include "engine/costs/block_cost.h"
 #include "engine/costs/contexts.h"
+#include "engine/costs/core_costs.h"
 
 namespace bd {
 
@@ -25,7 +26,7 @@ class CallTracker {
 public:
     CallTracker(ContextTable& contexts, BlockCosts& blocks, ArcTable& arcs, BackdatingTree& tree,
                 ContextRules rules = {}, ContextTree* context_tree = nullptr, ScopeTracker* scopes = nullptr,
-                FlowPaths* flow = nullptr)
+                FlowPaths* flow = nullptr, CoreCosts* core_costs = nullptr)
         : contexts_(contexts),
           blocks_(blocks),
           arcs_(arcs),
@@ -33,6 +34,7 @@ public:
           context_tree_(context_tree),
           scopes_(scopes),
           flow_(flow),
+          core_costs_(core_costs),
           rules_(rules) {}
 
     // `block` begins with `stack_pointer`. Returns false if it was not entered: either the execution, a signal handler,
@@ -136,6 +138,7 @@ private:
     ContextTree* const context_tree_;  // null: there is none
     ScopeTracker* const scopes_;       // the same
     FlowPaths* const flow_;            // the same
+    CoreCosts* const core_costs_;      // the same
     const ContextRules rules_;
     // Stands for the end of the block before while a block is being entered, once all but the requests is done. It
     // leaves no section, so that it is looked at.

@@ -89,6 +89,8 @@ struct CallStack {
     Address stub_return_address = 0;
     // The running totals. The value at the time of a call has been subtracted from the call's arc.
     RunningCosts running{};
+    std::uint32_t core = 0;  // that it runs on
+    RunningCosts counted{};  // the part of `running` that has been added to that core's costs
     std::vector<OpenCall> calls;
     std::vector<SpecialCall> special_calls;     // of the open calls that have such data
     bool call_uncounted = false;                // whether the latest call is still to be counted, after its requests

@@ -115,6 +115,7 @@ void CallTracker::start_stack(Execution& execution, Block& block, Address stack_
     count_open_calls(execution, -1);
     auto stack = std::make_unique<CallStack>(tree_.make_root());
     stack->path.root = execution.path.root;
+    stack->core = execution.core;
     std::swap(static_cast<CallStack&>(execution), *stack);
     execution.others.insert(execution.first_based_at(stack->base), std::move(stack));
     start(execution, block, stack_pointer);

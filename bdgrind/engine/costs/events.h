@@ -24,6 +24,7 @@ enum class EventGroup : std::uint8_t {
     kSystemCpuTime,
     kCauses,
     kSharing,
+    kCopies,
     kMissesL2,
     kUseL2,
     kCausesL2,
@@ -92,6 +93,7 @@ enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
     X(Xferw, kSharing, kBdgrind, "Lines written that another core had modified")         \
     X(Lost, kSharing, kBdgrind, "Accesses to lines lost to a write of another core")     \
     X(Inval, kSharing, kBdgrind, "Copies in other cores that writes invalidated")        \
+    X(D1copy, kCopies, kBdgrind, "L1 data misses of lines that another core's D1 had")   \
     X(I2mr, kMissesL2, kBdgrind, "L2 instruction fetch misses")                          \
     X(D2mr, kMissesL2, kBdgrind, "L2 data read misses")                                  \
     X(D2mw, kMissesL2, kBdgrind, "L2 data write misses")                                 \

@@ -37,7 +37,7 @@ public:
                   {.write_back = state.config.write_back,
                    .prefetch = state.config.prefetch,
                    .prefetchers = state.config.prefetchers},
-                  state.config.reuse_rules),
+                  state.config.reuse_rules, state.config.private_caches()),
           observer_(state),
           queue_(caches_.stage()) {
         if (state.config.tlbs.any()) pages_.emplace(state);
@@ -83,25 +83,14 @@ public:
     void evict(Level level, const ChargeTarget& held, std::uint64_t accesses, unsigned used_bytes,
                unsigned line_bytes) {
         if (held.node == kNoNode) return;
+        if (__builtin_expect(state_.core_costs.counts(), 0)) {
+            count_evicted(level, held, accesses, used_bytes, line_bytes);
+        }
         const ChargeTarget target = charged_target(held);
-        // A line that was never touched (only a prefetch does that) is as bad as one touched once.
-        const std::uint64_t rarity = accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
-        const std::size_t first = column(level == Level::kL1   ? Event::kAcCost1
-                                         : level == Level::kL2 ? Event::kAcCostL2
-                                                               : Event::kAcCost2);
+        const std::uint64_t rarity = rarity_of(accesses);
+        const std::size_t first = first_event_of_use(level);
         const auto add = [=](Costs costs, std::uint64_t times) {
-            std::uint64_t* counts = &costs[first];
-            counts[0] += times * rarity;
-            counts[1] += times * (line_bytes - used_bytes);
-            counts[2] += times;
-            counts[3] += times * used_bytes;
-            counts[4] += times * accesses;
-            if (target.loaded_by == Reference::kFetch) return;
-            counts[5] += times * rarity;
-            counts[6] += times * (line_bytes - used_bytes);
-            counts[7] += times;
-            counts[8] += times * used_bytes;
-            counts[9] += times * accesses;
+            add_use(&costs[first], times, rarity, accesses, used_bytes, line_bytes, target.loaded_by);
         };
         state_.ledger.charge(target, add);
         if constexpr (kFollowsPaths) {
@@ -154,6 +143,8 @@ private:
                   column(Event::kDLconf) == column(Event::kILfirst) + 3 &&
                   column(Event::kD2conf) == column(Event::kI2first) + 3);
 
+    static_assert(ChunkQueue<typename Caches::Stage>::kChunks == Caches::Stage::kMostChunks);
+
     static constexpr bool kFollowsPaths = Observer::kFollowsPaths;
     static constexpr bool kNotesReuses = kTraits.why && Observer::kFollowsScopes;
 
@@ -169,6 +160,35 @@ private:
             if (held.node != kNoNode) target.costs = state_.flow->charged_with(index_of(held.costs));
         }
         return target;
+    }
+    // A line that was never touched (only a prefetch does that) is as bad as one touched once.
+    static std::uint64_t rarity_of(std::uint64_t accesses) {
+        return accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
+    }
+    static std::size_t first_event_of_use(Level level) {
+        return column(level == Level::kL1 ? Event::kAcCost1 : level == Level::kL2 ? Event::kAcCostL2 : Event::kAcCost2);
+    }
+    [[gnu::always_inline]] static void add_use(std::uint64_t* counts, std::uint64_t times, std::uint64_t rarity,
+                                               std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes,
+                                               Reference loaded_by) {
+        counts[0] += times * rarity;
+        counts[1] += times * (line_bytes - used_bytes);
+        counts[2] += times;
+        counts[3] += times * used_bytes;
+        counts[4] += times * accesses;
+        if (loaded_by == Reference::kFetch) return;
+        counts[5] += times * rarity;
+        counts[6] += times * (line_bytes - used_bytes);
+        counts[7] += times;
+        counts[8] += times * used_bytes;
+        counts[9] += times * accesses;
+    }
+    // By core, what LL evicts belongs to none.
+    [[gnu::noinline, gnu::cold]] void count_evicted(Level level, const ChargeTarget& held, std::uint64_t accesses,
+                                                    unsigned used_bytes, unsigned line_bytes) {
+        if (level == Level::kLL) return;
+        std::uint64_t* const counts = &state_.core_costs.of(caches_.leaves_core())[first_event_of_use(level)];
+        add_use(counts, 1, rarity_of(accesses), accesses, used_bytes, line_bytes, held.loaded_by);
     }
     void release(const ChargeTarget& held) {
         state_.ledger.release(held);
@@ -189,6 +209,12 @@ private:
     void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
     Outcome load_data(const DataMiss& miss);
+    void note_other_core(const DataMiss& note);
+    // Adds what has been charged to the counts of a core.
+    template <class Add>
+    [[gnu::noinline, gnu::cold]] void count_on(std::uint32_t core, Add add) {
+        add(state_.core_costs.of(core), 1);
+    }
     void note_distance(const DataMiss& miss, Outcome outcome);
     void note_reuse(const DataMiss& miss, LineNumber evicted, Outcome outcome);
     ScopeId carrier(TouchTime last_touch);
@@ -226,6 +252,7 @@ private:
     ChargeTarget charge_target_;
     // If costs are separated by objects: the cell of the first line that was loaded for what is not charged yet.
     CostId missed_cell_ = kNoCost;
+    bool is_elsewhere_ = false;     // whether another core's D1 has a line that was loaded for it
     CostId loaded_cell_ = kNoCost;  // and that of the line that D1 has loaded last; with kTraits.why
 };
 
@@ -261,7 +288,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
             caches_.set_chunk(chunk);
             cursor_.start_chunk(chunk);
             if constexpr (kTraits.why) start_times(chunk);
-            if (pages_.has_value()) pages_->start_chunk(chunk.words);
+            if (pages_.has_value()) pages_->start_chunk(chunk.words, chunk.core);
         }
         BD_CHECK(cursor_.rest().data() == rest.data());
         BlockHandler handler{this, nullptr};
@@ -324,8 +351,12 @@ void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
         const Access& missing = cursor_.exit().block->accesses_[index];
         go_to(missing.instruction);
         caches_.set_fetch_position(cursor_.before_fetch(missing.instruction + std::size_t{1}));
-        if (miss->slot == miss->kNoAccess) {
-            state_.on_unaddressed_access(*cursor_.exit().cost, missing);
+        if (!miss->loads()) {
+            if (miss->slot == miss->kNoAccess) {
+                state_.on_unaddressed_access(*cursor_.exit().cost, missing);
+            } else {
+                note_other_core(*miss);
+            }
             cursor_.take_miss();
             continue;
         }
@@ -334,6 +365,7 @@ void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
         do {
             host_prefetch_misses();
             outcome = std::max(outcome, load_data(cursor_.take_miss()));
+            while (cursor_.has_note_at(index)) note_other_core(cursor_.take_miss());
         } while (cursor_.has_miss_at(index));
         if (is_write(missing.kind)) {
             charge(outcome, Event::kD1mw, Event::kDLmw);
@@ -355,6 +387,16 @@ template <CacheTraits kTraits, class Observer>
         return outcome;
     } else {
         return caches_.load_data(miss);
+    }
+}
+
+// What an access has to do with the caches of other cores.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline, gnu::cold]] void CacheReplay<kTraits, Observer>::note_other_core(const DataMiss& note) {
+    if (note.slot == note.kElsewhere) {
+        is_elsewhere_ = true;
+    } else {
+        caches_.take_data(note);
     }
 }
 
@@ -465,11 +507,11 @@ template <CacheTraits kTraits, class Observer>
     constexpr std::uint32_t kFar = kHostPrefetchAhead + 1;
     constexpr std::uint32_t kNear = kHostPrefetchAhead / 2 + 1;
     Objects& objects = *state_.objects;
-    if (far->slot != far->kNoAccess) {
+    if (far->loads()) {
         objects.host_prefetch_page(far->at.address);
         if (objects.will_look_at_line(kFar)) objects.host_prefetch_page(caches_.replaced_by(*far));
     }
-    if (near->slot != near->kNoAccess) {
+    if (near->loads()) {
         objects.host_prefetch_slots(near->at.address);
         if (objects.will_look_at_line(kNear)) objects.host_prefetch_slots(caches_.replaced_by(*near));
     }
@@ -482,12 +524,14 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
     if constexpr (kTraits.why) causes = caches_.take_causes();
     ChargeTarget target = charge_target();
     const CostId missed_cell = std::exchange(missed_cell_, kNoCost);
+    const bool is_elsewhere = std::exchange(is_elsewhere_, false);
     if (target.node == kNoNode) return;
     const CostId instruction = target.costs;
     if (missed_cell != kNoCost) target.costs = missed_cell;
     const auto add = [=](Costs costs, std::uint64_t times) {
         costs[column(l1_miss)] += times;
         if (outcome >= Outcome::kLLMiss) costs[column(ll_miss)] += times;
+        if (__builtin_expect(is_elsewhere, 0)) costs[column(Event::kD1copy)] += times;
         if constexpr (kTraits.middle_level) {
             const std::size_t l2_miss = column(Event::kI2mr) + column(ll_miss) - column(Event::kILmr);
             if (outcome >= Outcome::kL2Miss) costs[l2_miss] += times;
@@ -511,6 +555,7 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
         }
     };
     state_.ledger.charge(target, add);
+    if (__builtin_expect(state_.core_costs.counts(), 0)) count_on(state_.current->core, add);
     if constexpr (kFollowsPaths) {
         state_.flow->charge(state_.flow_frame(*state_.current), instruction, [&](Costs costs) { add(costs, 1); });
     }

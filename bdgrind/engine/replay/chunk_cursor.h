@@ -75,6 +75,8 @@ public:
         return miss_->at.record == record_ && miss_->at.access < access ? miss_ : nullptr;
     }
     bool has_miss_at(std::size_t access) const { return miss_->at.record == record_ && miss_->at.access == access; }
+    // The same if it is one that loads nothing.
+    bool has_note_at(std::size_t access) const { return has_miss_at(access) && !miss_->loads(); }
     const DataMiss& take_miss() { return *miss_++; }
 
     // I1's next miss, if it is in this record; else null.

@@ -105,6 +105,8 @@ public:
     const OrderSampler* orders() const { return orders_.get(); }
     // Null if reasons for loads were not asked for. Complete after settle() or finish().
     const Why* why() const { return state_.why.get(); }
+    // What happened on each core. Complete after settle() or finish().
+    const CoreCosts& core_costs() const { return state_.core_costs; }
     // Null if there is only one core. Complete after settle() or finish().
     const Sharing* sharing() const { return state_.sharing.get(); }
     // By ScopeId - 1; empty if carriers of reuses were not asked for.

@@ -18,6 +18,7 @@ EventSet EngineConfig::events() const {
         if (why) events.enable(EventGroup::kCauses);
         if (tlbs.any()) events.enable(EventGroup::kTranslations);
         if (cores != 0) events.enable(EventGroup::kSharing);
+        if (private_caches() > 1) events.enable(EventGroup::kCopies);
         if (caches.has_l2()) {
             events.enable(EventGroup::kMissesL2);
             if (cache_use) events.enable(EventGroup::kUseL2);

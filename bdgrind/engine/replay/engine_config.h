@@ -48,7 +48,11 @@ struct EngineConfig {
     std::uint64_t whole_reuses = std::uint64_t{1} << 17;
     ReuseRules reuse_rules{};
     TlbGeometries tlbs{};     // must be legal; needs cache_sim
-    std::uint32_t cores = 0;  // with caches of their own; 0: not simulated; needs cache_sim
+    std::uint32_t cores = 0;  // 0: not simulated; needs cache_sim
+
+    // How many cores have caches of their own, in front of LL. Why lines are loaded is known only where all share one
+    // set of caches.
+    std::uint32_t private_caches() const { return cores != 0 && !why ? cores : 1; }
 
     EventSet events() const;
 };

@@ -26,7 +26,9 @@ EngineState::EngineState(const EngineConfig& engine_config)
       tree(arcs, events.width(), context_tree.get()),
       ledger(costs, blocks, tree),
       scopes(config.why && config.reuses ? std::make_unique<ScopeTracker>() : nullptr),
-      calls(contexts, blocks, arcs, tree, config.contexts, context_tree.get(), scopes.get(), flow.get()),
+      core_costs(config.private_caches(), events.width()),
+      calls(contexts, blocks, arcs, tree, config.contexts, context_tree.get(), scopes.get(), flow.get(),
+            core_costs.counts() ? &core_costs : nullptr),
       objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.caches.d1.line_bits(),
                                                          config.why && config.reuses)
                              : nullptr),
@@ -242,6 +244,7 @@ void EngineState::charge_coherence(std::span<const Word> values) {
         charged[column(Event::kInval)] += times * mark.invalidated;
     };
     ledger.charge(target, add);
+    if (core_costs.counts()) add(core_costs.of(current->core), 1);
     if (flow != nullptr) charge_flow(*current, instruction, add);
     sharing->add(mark, group, instruction);
 }
@@ -266,6 +269,7 @@ void EngineState::add_execution(Executions& executions, const ContextRoot& what,
     executions.push_back(std::make_unique<Execution>(tree.make_root(), stack));
     executions.back()->collecting = collect_at_start;
     executions.back()->thread = config.separate_threads ? what.thread : 0;
+    if (core_costs.counts()) executions.back()->core = core_of_thread(what.thread, core_costs.cores());
     if (context_tree != nullptr) executions.back()->path.root = context_tree->root(what);
 }
 
@@ -373,6 +377,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
     if (context_tree != nullptr) context_tree->clear_counts(thread_zeroed);
     if (flow != nullptr) flow->clear_counts(thread_zeroed);
     if (thread_zeroed == 0) {
+        core_costs.clear_counts();
         blocks.clear_counts();
         ledger.clear_counts();
         arcs.clear_counts();

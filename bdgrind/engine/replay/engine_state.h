@@ -19,6 +19,7 @@
 #include "engine/costs/block_cost.h"
 #include "engine/costs/context_tree.h"
 #include "engine/costs/contexts.h"
+#include "engine/costs/core_costs.h"
 #include "engine/costs/costs.h"
 #include "engine/costs/events.h"
 #include "engine/costs/flow_paths.h"
@@ -142,6 +143,7 @@ struct EngineState final : ContextNodeKeeper {
     BackdatingTree tree;
     Ledger ledger;
     std::unique_ptr<ScopeTracker> scopes;  // null: carriers of reuses are not asked for
+    CoreCosts core_costs;                  // counts nothing if all cores share one set of caches
     CallTracker calls;
     std::unique_ptr<Objects> objects;  // null: not asked for
     std::unique_ptr<Why> why;          // null: not asked for

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/base/check.h"
@@ -17,18 +18,24 @@ namespace bd {
 
 class PageCosts {
 public:
-    explicit PageCosts(EngineState& state) : state_(state), lookups_(state.config.tlbs) {}
+    explicit PageCosts(EngineState& state) : state_(state), lookups_(state.config.private_caches()) {}
 
-    // The chunk must stay as it is until its end.
-    void start_chunk(Batch words) {
+    // The chunk, of a core with TLBs of its own, must stay as it is until its end.
+    void start_chunk(Batch words, std::uint32_t core) {
         BD_CHECK(next_ == last_);
-        const std::vector<PageMiss>& misses = lookups_.run(words);
+        std::unique_ptr<PageLookups>& lookups = lookups_[core];
+        if (lookups == nullptr) lookups = std::make_unique<PageLookups>(state_.config.tlbs);
+        const std::vector<PageMiss>& misses = lookups->run(words);
         next_ = misses.data();
         last_ = next_ + misses.size();
         begin_ = words.data();
     }
     // The TLBs are emptied.
-    void flush() { lookups_.clear(); }
+    void flush() {
+        for (const std::unique_ptr<PageLookups>& lookups : lookups_) {
+            if (lookups != nullptr) lookups->clear();
+        }
+    }
 
     // The index of the first word of the record that has the next miss; that of a word behind all records if there is
     // none.
@@ -67,6 +74,7 @@ private:
             }
         };
         state_.ledger.charge(target, add);
+        if (state_.core_costs.counts()) add(state_.core_costs.of(execution.core), 1);
         if (state_.flow != nullptr) state_.charge_flow(execution, charged, add);
     }
 
@@ -80,8 +88,8 @@ private:
     }
 
     EngineState& state_;
-    PageLookups lookups_;
-    const Word* begin_ = nullptr;  // of the chunk
+    std::vector<std::unique_ptr<PageLookups>> lookups_;  // by core; null: nothing has run there
+    const Word* begin_ = nullptr;                        // of the chunk
     const PageMiss* next_ = nullptr;
     const PageMiss* last_ = nullptr;
 };

@@ -23,6 +23,7 @@ Coherence::Stay& Coherence::Followed::of(std::uint8_t core) {
     CoherenceOutcome outcome{.transferred = state.modified && !is_here, .lost = (state.losers & bit) != 0};
     if (writes) outcome.invalidated = static_cast<std::uint8_t>(std::popcount(others));
     state.losers &= ~bit;
+    if (state.followed == 0) forget_known(line, state.holders);
     if (!outcome.is_nothing() && state.followed == 0) {
         if (state.taken < kFollowedFrom) ++state.taken;
         if (state.taken == kFollowedFrom && followed_.size() < most_followed_) {
@@ -41,6 +42,14 @@ Coherence::Stay& Coherence::Followed::of(std::uint8_t core) {
         state.modified &= is_here;
     }
     return outcome;
+}
+
+// What these cores know of the line changes.
+void Coherence::forget_known(LineNumber line, std::uint64_t cores) {
+    for (; cores != 0; cores &= cores - 1) {
+        Known& known = known_of(static_cast<std::uint8_t>(std::countr_zero(cores)), line);
+        if (known == known_as(line, true) || known == known_as(line, false)) known = {};
+    }
 }
 
 void Coherence::follow(Line& state, std::uint8_t core, LineNumber line, std::uint64_t bytes, bool writes,

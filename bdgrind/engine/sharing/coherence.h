@@ -14,6 +14,7 @@
 
 #include "engine/base/line_table.h"
 #include "engine/base/types.h"
+#include "engine/base/zeroed_array.h"
 #include "engine/sharing/coherence_marks.h"
 
 namespace bd {
@@ -37,7 +38,7 @@ public:
 
     // `line_bits`: log2 of the line size in bytes, 4 to 6.
     explicit Coherence(unsigned line_bits, std::size_t most_followed = kMostFollowed)
-        : line_bits_(line_bits), most_followed_(most_followed) {}
+        : line_bits_(line_bits), most_followed_(most_followed), known_(kMostCores * kKnownLines) {}
 
     unsigned line_bits() const { return line_bits_; }
 
@@ -57,16 +58,26 @@ public:
         return access_shared(state, core, line, bytes, writes, ends);
     }
 
-    // Whether an access of `core` to the line changes nothing and needs no note, even if it writes.
-    [[gnu::always_inline]] bool is_own(std::uint8_t core, LineNumber line) {
+    // Whether accesses of `core` to the line change nothing and need no note: it has modified the line, or holds it and
+    // writes() is false. Most accesses are like that, and need no look into the table.
+    template <class Writes>
+    [[gnu::always_inline]] bool change_nothing(std::uint8_t core, LineNumber line, Writes writes) {
+        const Known known = known_of(core, line);
+        if (known == known_as(line, true)) return true;
+        if (known == known_as(line, false) && !writes()) return true;
         const Line& state = lines_[line];
-        return state.followed == 0 && state.modified && state.holders == std::uint64_t{1} << core;
+        const std::uint64_t bit = std::uint64_t{1} << core;
+        if (state.followed != 0 || (state.holders & bit) == 0) return false;
+        const bool is_own = state.modified && state.holders == bit;
+        known_of(core, line) = known_as(line, is_own);
+        return is_own || !writes();
     }
 
     // Empties all caches.
     void clear() {
         lines_.clear();
         followed_.clear();
+        for (Known& known : known_) known = {};
     }
 
 private:
@@ -94,6 +105,18 @@ private:
         Stay& of(std::uint8_t core);
     };
 
+    // For each core, of the lines that share a place, that which was accessed last, if it is not followed and the core
+    // holds it; and whether the core has modified it.
+    using Known = std::uint64_t;
+    static constexpr std::size_t kKnownLines = 2048;
+    static Known known_as(LineNumber line, bool is_own) {
+        return (static_cast<std::uint64_t>(line) << 1 | (is_own ? 1 : 0)) + 2;
+    }
+    [[gnu::always_inline]] Known& known_of(std::uint8_t core, LineNumber line) {
+        return known_[core * kKnownLines + static_cast<std::uint64_t>(line) % kKnownLines];
+    }
+    void forget_known(LineNumber line, std::uint64_t cores);
+
     CoherenceOutcome access_shared(Line& state, std::uint8_t core, LineNumber line, std::uint64_t bytes, bool writes,
                                    std::vector<CoreUseMark>* ends);
     void follow(Line& state, std::uint8_t core, LineNumber line, std::uint64_t bytes, bool writes,
@@ -104,6 +127,7 @@ private:
     std::size_t most_followed_;
     LineTable<Line> lines_;
     std::vector<Followed> followed_;
+    ZeroedArray<Known> known_;
 };
 
 }  // namespace bd

@@ -237,7 +237,7 @@ std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
 }
 
 void VirtualOrder::simulate_record(Piece* piece, const Exit& exit, std::size_t at) {
-    const auto core = static_cast<std::uint8_t>((piece->thread - 1) % rules_.cores);
+    const auto core = static_cast<std::uint8_t>(core_of_thread(piece->thread, rules_.cores));
     const unsigned line_bits = rules_.line_bits;
     const Address line_bytes = Address{1} << line_bits;
     const Word* addresses = piece->room.data() + at + kHeaderWords;
@@ -247,11 +247,14 @@ void VirtualOrder::simulate_record(Piece* piece, const Exit& exit, std::size_t a
         const AccessGroup& group = groups[i];
         const Address base = addresses[i];
         const Address lowest = base - group.before;
+        const Access* access = &exit.block->accesses_[group.first];
+        const auto writes_any = [&] {
+            return std::any_of(access, access + group.accesses, [](const Access& each) { return is_write(each.kind); });
+        };
         if ((lowest & (line_bytes - 1)) + group.span <= line_bytes &&
-            coherence_.is_own(core, LineNumber{lowest >> line_bits})) {
+            coherence_.change_nothing(core, LineNumber{lowest >> line_bits}, writes_any)) {
             continue;
         }
-        const Access* access = &exit.block->accesses_[group.first];
         if (base == 0 && access->guarded) continue;
         for (const Access* const last = access + group.accesses; access != last; ++access) {
             Address address = base + static_cast<Address>(std::int64_t{access->distance});

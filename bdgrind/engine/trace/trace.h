@@ -80,6 +80,11 @@ constexpr std::size_t least_values(Marker marker) {
     return marker == Marker::kAllocatorLeft ? 2 : kMarkerValues;
 }
 
+// The core that a guest thread runs on, if there are so many.
+constexpr std::uint32_t core_of_thread(std::uint32_t thread, std::uint32_t cores) {
+    return (thread + cores - 1) % cores;
+}
+
 // The exit, and the number of words, of a record with this first word.
 inline TracedExit& exit_of(Word first) {
     const Word address = first & ((Word{1} << kAddressBits) - 1);

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +64,16 @@ def test_threads_of_one_core_take_nothing_from_each_other(tmp_path: Path) -> Non
     assert not any(run.profile.totals.get(name, 0) for name in SHARING)
 
 
-@pytest.mark.parametrize("kind", ["adjacent", "lock", "together"])
-def test_one_thread_changes_nothing(kind: str, tmp_path: Path) -> None:
-    """The profile is what it is without cores, but for four events that are 0."""
-    words: list[str | Path] = [GUESTS / "sharing", kind, "1"]
+@pytest.mark.parametrize("cores", ["1", "threads"])
+def test_one_core_changes_nothing(cores: str, tmp_path: Path) -> None:
+    """The profile is what it is without cores, but for events of theirs, which are 0."""
+    words: list[str | Path] = [GUESTS / "sharing", "lock", "1"] if cores == "1" else [GUESTS / "phases"]
     options = [*SMALL_CACHES, "--dump-instr=yes", "--objects=yes"]
-    with_cores = run_tool(tmp_path, words, [*options, "--cores=threads"], name="with").profile_path.read_text()
+    with_cores = run_tool(tmp_path, words, [*options, f"--cores={cores}"], name="with").profile_path.read_text()
     without = run_tool(tmp_path, words, options, name="without").profile_path.read_text()
 
     def is_counted(line: str) -> bool:
-        own = ("pid:", "desc: Cores:", "events:", *(f"event: {name}" for name in (*SHARING, "Xfer")))
+        own = ("pid:", "desc: Cores:", "events:", *(f"event: {name}" for name in (*SHARING, "Xfer", "D1copy")))
         return not line.startswith(own)
 
     assert list(filter(is_counted, with_cores.splitlines())) == list(filter(is_counted, without.splitlines()))
@@ -162,3 +163,74 @@ def test_in_a_queue_with_padding_less_goes_over(tmp_path: Path) -> None:
     """Each slice of either thread takes what the other one wrote: one line, or the other's of two."""
     found = report(run_kind(tmp_path, "padded-queue", 2, "--objects=yes"))["sharing"]["data"][0]
     assert (found["object"], found["kind"], found["lines"]) == ("variable padded_queue", "true", 2)
+
+
+# guest/private_caches.c: two threads make four passes each, in turns, over arrays of 320 lines. By kind: D1 misses of
+# reads, of writes, and lines that the other D1 had; if both threads use one D1, and if each has its own.
+LINES = 320
+PASSES = {
+    # Two arrays do not fit into one D1, so each pass loads all of its array again.
+    "own": ((8 * LINES, 0, 0), (2 * LINES, 0, 0)),
+    # One array does, with a few lines loaded twice.
+    "common": ((LINES, 0, 0), (2 * LINES, 0, LINES)),
+    # Each pass that writes takes all lines from the reader; the writer keeps its copies.
+    "written": ((LINES, 0, 0), (4 * LINES, LINES, 4 * LINES)),
+}
+LARGER_CACHES = ("--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64")
+
+
+@pytest.mark.parametrize("kind", PASSES)
+@pytest.mark.parametrize(
+    "options", [(), ("--L2=262144,8,64",), ("--simulate-wb=yes",), ("--objects=yes", "--paths=yes")]
+)
+def test_each_core_has_its_own_d1(kind: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    words: list[str | Path] = [GUESTS / "private_caches", kind]
+    for expected, cores in zip(PASSES[kind], ("no", "threads")):
+        run = run_tool(tmp_path, words, [*LARGER_CACHES, f"--cores={cores}", *options], name=cores)
+        costs = [run.profile.self_costs.get(name, Counter()) for name in ("read_lines", "write_lines")]
+        events = ("D1mr", "D1mw", "D1copy")
+        found = tuple(sum(cost[event] for cost in costs) for event in events)
+        if cores == "no" and kind != "own":  # in some sets, both threads' own lines drive some out
+            assert LINES <= found[0] + found[1] <= 1.1 * LINES
+            assert found[2] == 0
+        else:
+            assert found == expected
+        # Of each line, one word is used, by one pass or several.
+        loaded = found[0] + found[1]
+        assert sum(cost["SpLossD1"] for cost in costs) == 56 * loaded
+        assert sum(cost["UsByteD1"] for cost in costs) == 8 * loaded
+        # They share the last level.
+        assert sum(cost["DLmr"] + cost["DLmw"] for cost in costs) == (2 if kind == "own" else 1) * LINES
+        assert check_profile(run.profile_path) == ""
+
+
+def test_two_threads_on_one_of_two_cores_share_its_d1(tmp_path: Path) -> None:
+    """Threads 2 and 3 are on cores 1 and 0, with --cores=1 on the same."""
+    words: list[str | Path] = [GUESTS / "private_caches", "own"]
+    for cores, misses in (("1", 8 * LINES), ("2", 2 * LINES)):
+        run = run_tool(tmp_path, words, [*LARGER_CACHES, f"--cores={cores}"], name=cores)
+        assert run.profile.self_cost("read_lines", "D1mr") == misses
+
+
+def test_what_cores_load_adds_up(tmp_path: Path) -> None:
+    words: list[str | Path] = [GUESTS / "private_caches", "written"]
+    run = run_tool(tmp_path, words, [*LARGER_CACHES, "--L2=262144,8,64", "--cores=threads"])
+    cores = report(run)["sharing"]["cores"]
+    assert [core["core"] for core in cores] == [0, 1, 2]
+    for event in cores[0]["events"]:
+        assert sum(core["events"][event] for core in cores) == run.profile.totals.get(event, 0), event
+    assert cores[1]["events"]["D1mr"] >= 4 * LINES
+    assert cores[2]["events"]["D1mw"] >= LINES
+    command = [sys.executable, str(BD_ANNOTATE), "--sharing", "--width=80", str(run.profile_path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    shown = told[told.index("== What each core's own caches load =="):].splitlines()
+    assert [line.split()[0] for line in shown[2:6]] == ["thread", "thread", "thread", "all"]
+    assert max(map(len, shown)) <= 80
+
+
+def test_asked_why_all_cores_share_one_set_of_caches(tmp_path: Path) -> None:
+    words: list[str | Path] = [GUESTS / "private_caches", "own"]
+    run = run_tool(tmp_path, words, [*LARGER_CACHES, "--cores=threads", "--why=yes"])
+    assert run.profile.self_cost("read_lines", "D1mr") == 8 * LINES
+    assert "D1copy" not in run.profile.totals
+    assert report(run)["sharing"]["cores"] == []

@@ -180,10 +180,17 @@ TEST(CacheLines, BehavesLikeListsOfLines) {
         std::vector<std::vector<std::uint64_t>> expected(sets);  // most recently used line first
         // So far apart that some agree in part of their tags.
         const unsigned far = static_cast<unsigned>(random() % 40);
+        const bool removes = seed % 2 != 0;
         for (int step = 0; step < 400; ++step) {
             const std::uint64_t near = random() % (ways * sets * 2);
             const std::uint64_t number = random() % 2 == 0 ? near : near ^ near << far;
             auto& set = expected[number % sets];
+            if (removes && random() % 5 == 0) {
+                const std::uint32_t index = tags.find(line(number));
+                ASSERT_EQ(index != Lines::kAbsent, std::erase(set, number) == 1);
+                if (index != Lines::kAbsent) tags.remove(index);
+                continue;
+            }
             std::string outcome = "fill";
             if (const auto found = std::find(set.begin(), set.end(), number); found != set.end()) {
                 outcome = "hit";

@@ -236,6 +236,9 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
             add_to(costs.totals, counts);
         }
     }
+    for (std::uint32_t core = 0; core < engine.core_costs().cores(); ++core) {
+        add_to(costs.cores[core], engine.core_costs().of(core));
+    }
     for (std::uint32_t id = 1; id <= engine.arcs().size(); ++id) {
         const Arc& arc = engine.arcs()[ArcId{id}];
         if (!meant(*arc.site.from)) continue;

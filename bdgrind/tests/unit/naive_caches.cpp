@@ -8,22 +8,28 @@
 namespace bd::test {
 
 void NaiveCaches::flush() {
-    for (Cache* cache : {&i1_, &d1_}) {
-        for (auto& set : cache->sets) {
-            while (!set.empty()) evict_first(*cache, set);
+    for (Core& core : cores_) {
+        for (Cache* cache : {&core.i1, &core.d1}) {
+            for (auto& set : cache->sets) {
+                while (!set.empty()) evict_first(core, *cache, set, std::prev(set.end()));
+            }
+            cache->touched.clear();
         }
     }
-    for (std::size_t level = 0; level < behind_.size(); ++level) {
-        for (auto& set : behind_[level].sets) {
-            while (!set.empty()) evict_behind(level, set);
+    for (std::size_t level = 0; level < levels_behind(); ++level) {
+        for (Core& core : cores_) {
+            Cache& cache = behind(core, level);
+            for (auto& set : cache.sets) {
+                while (!set.empty()) evict_behind(core, level, set, std::prev(set.end()));
+            }
+            cache.touched.clear();
+            cache.forget_policies();
         }
-        behind_[level].touched.clear();
-        behind_[level].forget_policies();
     }
     streams_.clear();
     pages_.clear();
     steps_.clear();
-    for (Cache* cache : {&i1_, &d1_}) cache->touched.clear();
+    touched_by_.clear();
 }
 
 NaiveCaches::Distance NaiveCaches::Cache::touch_in_order(Address number) {
@@ -79,15 +85,17 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
     for (Address at = address; at < end;) {
         const Address number = at / cache.line_bytes;
         const Address stop = std::min(end, (number + 1) * cache.line_bytes);
+        const bool is_data = &cache == &here().d1;
         Line* line = cache.use(number);
         const bool absent = line == nullptr;
+        if (is_data && cores_.size() > 1) ask_others(number, absent, writes, missed);
         const Distance distance = tells_why_ ? cache.touch_in_order(number) : Distance{};
         DataTouch touched{number, absent, distance};
         if (absent) {
             std::list<Line>& set = cache.set_of(number);
             if (set.size() == cache.ways) touched.evicted = set.back().number;
-            if (set.size() == cache.ways) evict_first(cache, set);
-            line = &load(set, number, &cache == &d1_, at);
+            if (set.size() == cache.ways) evict_first(here(), cache, set, std::prev(set.end()));
+            line = &load(set, number, is_data, at);
             if (!missed.first && line->loader) missed.group = line->loader->group;
         }
         ++line->accesses;
@@ -96,7 +104,7 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
         if (absent) {
             missed.first = true;
             const bool last_before = std::exchange(missed.last, false);
-            look_behind(0, at, stop, &cache == &d1_, missed);
+            look_behind(0, at, stop, is_data, missed);
             if (tells_why_) {
                 cache.note(distance, missed.first_causes);
                 missed.lines.push_back({distance, missed.last, line->loader ? line->loader->group : ""});
@@ -104,10 +112,45 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
             touched.missed_last = missed.last;
             missed.last |= last_before;
         }
-        if (&cache == &d1_) on_data_(touched);
+        if (is_data) on_data_(touched);
         at = stop;
     }
     return missed;
+}
+
+// This core touches a line of D1.
+void NaiveCaches::ask_others(Address number, bool absent, bool writes, Missed& missed) {
+    std::set<std::size_t>& touched = touched_by_[number];
+    for (std::size_t other = 0; other < cores_.size(); ++other) {
+        if (other == core_) continue;
+        const auto has = [&](const Line& line) { return line.number == number; };
+        if (absent && std::ranges::any_of(cores_[other].d1.set_of(number), has)) missed.elsewhere = true;
+        if (writes && touched.erase(other) != 0) take(cores_[other], number);
+    }
+    touched.insert(core_);
+}
+
+// A core loses a line of D1, and what its L2 has of that.
+void NaiveCaches::take(Core& core, Address number) {
+    const auto take_from = [](std::list<Line>& set, Address wanted, auto evict) {
+        for (auto line = set.begin(); line != set.end();) {
+            const auto next = std::next(line);
+            if (line->number == wanted) evict(line);
+            line = next;
+        }
+    };
+    std::list<Line>& set = core.d1.set_of(number);
+    take_from(set, number, [&](InSet line) { evict_first(core, core.d1, set, line); });
+    for (std::size_t level = 0; level < core.middle.size(); ++level) {
+        Cache& cache = core.middle[level];
+        const Address begin = number * core.d1.line_bytes;
+        for (Address at = begin / cache.line_bytes; at * cache.line_bytes < begin + core.d1.line_bytes; ++at) {
+            take_from(cache.set_of(at), at, [&](InSet line) {
+                if (!cache.policies.empty()) cache.policies[cache.set_number(at)].remove(at);
+                evict_behind(core, level, cache.set_of(at), line);
+            });
+        }
+    }
 }
 
 NaiveCaches::Line& NaiveCaches::load(std::list<Line>& set, Address number, bool is_data, Address address) {
@@ -117,8 +160,8 @@ NaiveCaches::Line& NaiveCaches::load(std::list<Line>& set, Address number, bool 
 
 // Level 0 is the first behind I1 and D1. Only what misses a level looks into the next one.
 void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, bool is_data, Missed& missed) {
-    Cache& cache = behind_[level];
-    const bool is_last = level + 1 == behind_.size();
+    Cache& cache = behind(here(), level);
+    const bool is_last = level + 1 == levels_behind();
     for (Address number = begin / cache.line_bytes; number * cache.line_bytes < end; ++number) {
         if (is_last && prefetches_) {
             const std::optional<Address> wanted = wanted_after(number);
@@ -148,9 +191,10 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
 
 // Returns whether a dirty line had to go.
 bool NaiveCaches::load_behind(std::size_t level, Address number, bool is_data, Address address) {
-    std::list<Line>& set = behind_[level].set_of(number);
-    behind_[level].choose_victim(number);
-    const bool evicted_dirty = set.size() == behind_[level].ways && evict_behind(level, set);
+    Cache& cache = behind(here(), level);
+    std::list<Line>& set = cache.set_of(number);
+    cache.choose_victim(number);
+    const bool evicted_dirty = set.size() == cache.ways && evict_behind(here(), level, set, std::prev(set.end()));
     load(set, number, is_data, address);
     return evicted_dirty;
 }
@@ -158,15 +202,15 @@ bool NaiveCaches::load_behind(std::size_t level, Address number, bool is_data, A
 // Rules 63 to 65.
 void NaiveCaches::prefetch_after(Address number, bool missed, bool is_data, Address address) {
     std::list<Address> wanted;
-    const auto is_near = [&](Address line) { return line * last().line_bytes / 4096 == address / 4096; };
-    const std::size_t level = behind_.size() - 1;
+    const auto is_near = [&](Address line) { return line * last_.line_bytes / 4096 == address / 4096; };
+    const std::size_t level = levels_behind() - 1;
     const auto load_wanted = [&] {
         for (const Address line : std::exchange(wanted, {})) {
-            const auto& set = last().set_of(line);
+            const auto& set = last_.set_of(line);
             if (std::ranges::find(set, line, &Line::number) != set.end()) continue;
-            if (tells_why_) last().touch_in_order(line);
-            load_behind(level, line, is_data, line * last().line_bytes);
-            last().set_of(line).front().prefetched = true;
+            if (tells_why_) last_.touch_in_order(line);
+            load_behind(level, line, is_data, line * last_.line_bytes);
+            last_.set_of(line).front().prefetched = true;
         }
     };
     if (prefetchers_.adjacent && missed) wanted.push_back(number % 2 == 0 ? number + 1 : number - 1);
@@ -202,11 +246,12 @@ void NaiveCaches::prefetch_after(Address number, bool missed, bool is_data, Addr
     };
     const Address next = address + static_cast<Address>(step(1));
     if (step(1) != step(2) || step(1) == 0 || std::abs(step(1)) > 2048 || next / 4096 != address / 4096) return;
-    wanted.push_back(next / last().line_bytes);
+    wanted.push_back(next / last_.line_bytes);
     load_wanted();
 }
 
-void NaiveCaches::settle(const Line& line, bool used) const {
+void NaiveCaches::settle(const Line& line, bool used) {
+    leaves_core_ = {};
     const Event of_data = used ? Event::kDPfUse : Event::kDPfLoss;
     const Event of_code = used ? Event::kIPfUse : Event::kIPfLoss;
     if (line.loader) charge_(line.is_data ? of_data : of_code, 1, *line.loader);
@@ -215,7 +260,7 @@ void NaiveCaches::settle(const Line& line, bool used) const {
 // What the prefetcher fetches on the occasion that this line is looked for. The lines of a stream so far follow
 // each other in one direction.
 std::optional<Address> NaiveCaches::wanted_after(Address number) {
-    std::vector<Address>& lines = streams_[number * last().line_bytes / 4096 % 8];
+    std::vector<Address>& lines = streams_[number * last_.line_bytes / 4096 % 8];
     if (lines.empty()) lines = {0};
     if (number == lines.back()) return {};
     const bool up = number == lines.back() + 1;
@@ -231,42 +276,51 @@ std::optional<Address> NaiveCaches::wanted_after(Address number) {
     return up ? number + 5 : number - 5;
 }
 
-void NaiveCaches::evict_first(Cache& cache, std::list<Line>& set) {
-    const Line line = set.back();
-    set.pop_back();
+// Of I1 or D1 of a core.
+void NaiveCaches::evict_first(Core& core, Cache& cache, std::list<Line>& set, InSet leaving) {
+    const Line line = *leaving;
+    set.erase(leaving);
+    leaves_core_ = &core - cores_.data();
     retire(line, Event::kAcCost1, Event::kAcCostD1, cache.line_bytes);
     if (line.is_data && line.loader) {
         leave_(line.number * cache.line_bytes, cache.line_bytes, line.touched, *line.loader);
     }
-    pass_on(line, cache.line_bytes, 0);
+    pass_on(core, line, cache.line_bytes, 0);
 }
 
-// Returns whether it was dirty, or a copy of it in front was.
-bool NaiveCaches::evict_behind(std::size_t level, std::list<Line>& set) {
-    const Address line_bytes = behind_[level].line_bytes;
-    const Line itself = set.back();
-    set.pop_back();
+// Of a level behind them. Returns whether the line was dirty, or a copy of it in front was.
+bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& set, InSet leaving) {
+    const Address line_bytes = behind(core, level).line_bytes;
+    const Line itself = *leaving;
+    set.erase(leaving);
     Line whole = itself;
-    for (const Cache* cache : {&i1_, &d1_}) take_over(*cache, whole, line_bytes);
-    for (std::size_t front = 0; front < level; ++front) take_over(behind_[front], whole, line_bytes);
-    if (level + 1 == behind_.size()) {
+    const bool is_last = level + 1 == levels_behind();
+    for (Core& in_front : cores_) {
+        if (!is_last && &in_front != &core) continue;
+        for (const Cache* cache : {&in_front.i1, &in_front.d1}) take_over(*cache, whole, line_bytes);
+        if (!is_last) continue;
+        for (const Cache& cache : in_front.middle) take_over(cache, whole, line_bytes);
+    }
+    if (is_last) {
+        leaves_core_ = {};
         if (itself.prefetched) settle(itself, false);
         retire(whole, Event::kAcCost2, Event::kAcCostDL, line_bytes);
     } else {
+        leaves_core_ = &core - cores_.data();
         retire(whole, Event::kAcCostL2, Event::kAcCostD2, line_bytes);
-        pass_on(itself, line_bytes, level + 1);
+        pass_on(core, itself, line_bytes, level + 1);
     }
     return whole.dirty;
 }
 
 // What is known of a line goes on, byte by byte, to the first level from `level` on that has the byte; its accesses
 // once to each line that gets a byte which was touched.
-void NaiveCaches::pass_on(const Line& line, Address line_bytes, std::size_t level) {
+void NaiveCaches::pass_on(Core& core, const Line& line, Address line_bytes, std::size_t level) {
     std::vector<Line*> touched;
     for (Address byte = 0; byte < line_bytes; ++byte) {
         const Address address = line.number * line_bytes + byte;
-        for (std::size_t i = level; i < behind_.size(); ++i) {
-            Cache& cache = behind_[i];
+        for (std::size_t i = level; i < levels_behind(); ++i) {
+            Cache& cache = behind(core, i);
             std::list<Line>& set = cache.set_of(address / cache.line_bytes);
             const auto has = [&](const Line& each) { return each.number == address / cache.line_bytes; };
             const auto found = std::ranges::find_if(set, has);

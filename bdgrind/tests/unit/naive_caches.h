@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The caches in the most literal way: docs/simulation.md, rules 1 to 9. Every set is a list, and every line knows all
-// of what it was loaded for. Why lines miss follows from a list of all lines in the order in which they were touched,
-// which is looked through at every touch.
+// The caches in the most literal way: docs/simulation.md, rules 1 to 9 and 66 to 70. Every set is a list, and every
+// line knows all of what it was loaded for. Why lines miss follows from a list of all lines in the order in which they
+// were touched, which is looked through at every touch.
 
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,16 +61,17 @@ public:
     void on_data(Touch touch) { on_data_ = std::move(touch); }
 
     // `tells_why`: why lines miss, which takes long where there are many.
+    // `cores`: how many have caches of their own, but for the last level.
     struct Prefetching {
         bool as_callgrind;
         PrefetchRules others;
     };
 
     NaiveCaches(const CacheGeometries& geometries, const Prefetching& prefetching, bool tells_why, Loader loader,
-                Charge charge, Leave leave)
-        : i1_(geometries.i1),
-          d1_(geometries.d1),
-          behind_(behind(geometries)),
+                Charge charge, Leave leave, std::size_t cores = 1)
+        : places_(std::make_shared<NaivePages>(geometries.pages)),
+          cores_(cores, Core(geometries, places_)),
+          last_(geometries.ll, places_),
           prefetches_(prefetching.as_callgrind),
           prefetchers_(prefetching.others),
           tells_why_(tells_why),
@@ -92,7 +94,8 @@ public:
         bool first = false;
         bool middle = false;  // of three levels
         bool last = false;
-        bool dirty = false;   // and wrote a line to memory
+        bool dirty = false;      // and wrote a line to memory
+        bool elsewhere = false;  // another core's D1 had a line that missed
         std::string group{};  // of the first byte that missed
         // If it was asked why: of the lines of each level, and of each of L1.
         Causes first_causes{};
@@ -103,8 +106,14 @@ public:
 
     // What accesses come from now on.
     void set_instruction(Address address) { instruction_ = address; }
-    Missed fetch(Address address, Address size) { return touch(i1_, address, size, false); }
-    Missed access(Address address, Address size, bool writes) { return touch(d1_, address, size, writes); }
+    Missed fetch(Address address, Address size) { return touch(here().i1, address, size, false); }
+    Missed access(Address address, Address size, bool writes) { return touch(here().d1, address, size, writes); }
+
+    // All that happens is on this core from here on.
+    void run_on(std::size_t core) { core_ = core; }
+    std::size_t core() const { return core_; }
+    // While `charge` is called: the core whose cache the line has left; nothing: the last level.
+    std::optional<std::size_t> leaves_core() const { return leaves_core_; }
 
     // Evicts all lines.
     void flush();
@@ -158,32 +167,46 @@ private:
         std::vector<Address> touched{};  // lines, the latest one last
     };
 
+    // What a core does not share.
+    struct Core {
+        Core(const CacheGeometries& geometries, const std::shared_ptr<NaivePages>& pages)
+            : i1(geometries.i1), d1(geometries.d1) {
+            if (geometries.l2.size_bytes != 0) middle.emplace_back(geometries.l2, pages);
+        }
+        Cache i1;
+        Cache d1;
+        std::vector<Cache> middle{};  // what stands between them and the last level: one or none
+    };
+
     Missed touch(Cache& cache, Address address, Address size, bool writes);
     Line& load(std::list<Line>& set, Address number, bool is_data, Address address);
     void look_behind(std::size_t level, Address begin, Address end, bool is_data, Missed& missed);
     bool load_behind(std::size_t level, Address number, bool is_data, Address address);
     void prefetch_after(Address number, bool missed, bool is_data, Address address);
-    void settle(const Line& line, bool used) const;
+    void settle(const Line& line, bool used);
     std::optional<Address> wanted_after(Address number);
-    void evict_first(Cache& cache, std::list<Line>& set);
-    bool evict_behind(std::size_t level, std::list<Line>& set);
-    void pass_on(const Line& line, Address line_bytes, std::size_t level);
+    using InSet = std::list<Line>::iterator;
+    void evict_first(Core& core, Cache& cache, std::list<Line>& set, InSet leaving);
+    bool evict_behind(Core& core, std::size_t level, std::list<Line>& set, InSet leaving);
+    void pass_on(Core& core, const Line& line, Address line_bytes, std::size_t level);
+    void ask_others(Address number, bool absent, bool writes, Missed& missed);
+    void take(Core& core, Address number);
     void take_over(const Cache& cache, Line& line, Address line_bytes) const;
     void retire(const Line& line, Event of_all, Event of_data, Address line_bytes) const;
     void retire_as(const Line& line, Event first_event, Address line_bytes) const;
 
-    static std::vector<Cache> behind(const CacheGeometries& geometries) {
-        std::vector<Cache> caches;
-        const auto pages = std::make_shared<NaivePages>(geometries.pages);
-        if (geometries.l2.size_bytes != 0) caches.emplace_back(geometries.l2, pages);
-        caches.emplace_back(geometries.ll, pages);
-        return caches;
-    }
-    Cache& last() { return behind_.back(); }
+    Core& here() { return cores_[core_]; }
+    // What I1 and D1 stand in front of, the last one last.
+    std::size_t levels_behind() const { return cores_[0].middle.size() + 1; }
+    Cache& behind(Core& core, std::size_t level) { return level < core.middle.size() ? core.middle[level] : last_; }
 
-    Cache i1_;
-    Cache d1_;
-    std::vector<Cache> behind_;  // what they stand in front of, the last one last
+    const std::shared_ptr<NaivePages> places_;
+    std::vector<Core> cores_;
+    std::size_t core_ = 0;
+    std::optional<std::size_t> leaves_core_{};
+    // By line of D1: the cores that have touched it since it was last taken from them.
+    std::map<Address, std::set<std::size_t>> touched_by_{};
+    Cache last_;
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     const bool prefetches_;
     const PrefetchRules prefetchers_;

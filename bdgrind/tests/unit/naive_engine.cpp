@@ -33,6 +33,7 @@ public:
                   [this](Address address, bool is_data) { return loader_of(address, is_data); },
                   [this](Event event, std::uint64_t cost, const ChargeTarget& target) {
                       accounts_.charge(event, cost, target);
+                      if (caches_.leaves_core()) count_core(*caches_.leaves_core(), event, cost);
                   },
                   [this](Address begin, Address bytes, const NaiveCaches::Touched& used, const ChargeTarget& loader) {
                       const auto is_used = [&](Address address) { return used[address - begin]; };
@@ -41,8 +42,15 @@ public:
                           accounts_.count_pattern(each, loader.instruction);
                       }
                       why_.on_leave(begin, bytes, used, loader.instruction);
-                  }) {
-        if (scenario.tlbs.any()) tlbs_ = {NaiveTlbs(scenario.tlbs.base), NaiveTlbs(scenario.tlbs.huge)};
+                  },
+                  private_caches(scenario, why)),
+          cores_(private_caches(scenario, why)) {
+        if (scenario.tlbs.any()) {
+            for (unsigned core = 0; core < cores_; ++core) {
+                tlbs_.emplace_back(scenario.tlbs.base);
+                tlbs_.emplace_back(scenario.tlbs.huge);
+            }
+        }
         if (!why) return;
         caches_.on_data([this](const NaiveCaches::DataTouch& touch) {
             why_.on_data(touch, charged_, running_, now_, accounts_.costs());
@@ -111,6 +119,8 @@ private:
                 on_coherence(CoherenceMark::of({{record.values[0], record.values[1], record.values[2]}}));
                 break;
             case Marker::kThread:
+                caches_.run_on((value + cores_ - 1) % cores_);
+                break;
             case Marker::kThreadEnd:
             case Marker::kSignal:
             case Marker::kSignalEnter:
@@ -219,6 +229,7 @@ private:
                 count(read ? Event::kDr : Event::kDw);
                 const auto data = caches_.access(record.addresses[access], what.size, !read);
                 if (data.first) count(read ? Event::kD1mr : Event::kD1mw, data.group);
+                if (data.elsewhere) count(Event::kD1copy, data.group);
                 if (data.middle) count(read ? Event::kD2mr : Event::kD2mw, data.group);
                 if (data.last) count(read ? Event::kDLmr : Event::kDLmw, data.group);
                 if (data.dirty) count(read ? Event::kDLdmr : Event::kDLdmw, data.group);
@@ -245,14 +256,28 @@ private:
     }
 
     void count(Event event, const std::string& group = {}) {
-        if (execution().collecting) accounts_.charge(event, 1, accounts_.target(charged_, execution(), group));
+        if (!execution().collecting) return;
+        accounts_.charge(event, 1, accounts_.target(charged_, execution(), group));
+        count_core(caches_.core(), event, 1);
+    }
+
+    // What belongs to a core is all but what code does there that caches do not know of.
+    void count_core(std::size_t core, Event event, std::uint64_t cost) {
+        const EventGroup group = kEvents[column(event)].group;
+        if (cores_ == 1 || group == EventGroup::kBranches || group == EventGroup::kBus) return;
+        accounts_.costs().cores[core][column(event)] += cost;
+    }
+
+    // Why lines are loaded is known of caches only that all share.
+    static std::size_t private_caches(const Scenario& scenario, bool why) {
+        return scenario.cores == 0 || why ? 1 : scenario.cores;
     }
 
     // With pages of either size, what misses the first level and the second.
     template <class Touch>
     void count_pages(Touch touch, const std::array<Event, 4>& events, const std::string& group) {
-        for (std::size_t size = 0; size < tlbs_.size(); ++size) {
-            const NaiveTlbs::Missed missed = touch(tlbs_[size]);
+        for (std::size_t size = 0; size < 2 && !tlbs_.empty(); ++size) {
+            const NaiveTlbs::Missed missed = touch(tlbs_[2 * caches_.core() + size]);
             if (missed.first) count(events[2 * size], group);
             if (missed.second) count(events[2 * size + 1], group);
         }
@@ -282,7 +307,8 @@ private:
     NaiveWhy why_;
     NaiveBranches branches_;
     NaiveCaches caches_;
-    std::vector<NaiveTlbs> tlbs_{};  // with base pages, with huge ones
+    const std::size_t cores_;        // with caches of their own
+    std::vector<NaiveTlbs> tlbs_{};  // of each core, with base pages, with huge ones
     unsigned long now_ = 0;  // the number of the record
     unsigned running_ = 0;  // the block
     InstructionKey charged_{};  // the instruction that runs, or is charged for it

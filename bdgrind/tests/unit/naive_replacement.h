@@ -47,6 +47,15 @@ public:
         return old;
     }
 
+    // The line leaves before it has to go: its way is what it was when nothing had been there.
+    void remove(Address line) {
+        const std::size_t way = way_of(line);
+        lines_[way] = {};
+        std::erase(arrivals_, way);
+        marks_[way] = false;
+        ages_[way] = 3;
+    }
+
 private:
     std::size_t way_of(Address line) const {
         return static_cast<std::size_t>(std::ranges::find(lines_, std::optional(line)) - lines_.begin());

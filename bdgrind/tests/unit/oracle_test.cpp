@@ -56,7 +56,6 @@ struct RunVariant {
     std::uint64_t why_times = 0;             // asks why lines are loaded, times being counted anew after so many; 0: no
     bool stays = false;                      // with what became of lines, too
     std::uint64_t whole_reuses = ~std::uint64_t{0};  // reuse is of all lines until so many have been loaded
-    bool cores = false;
 };
 
 // Calls dump(thread) where a part of the counts is to be written, and last when it is all over. Where the counts are
@@ -119,7 +118,7 @@ EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
             .whole_reuses = variant.whole_reuses,
             .reuse_rules = {.fewest_times = variant.why_times},
             .tlbs = scenario.tlbs,
-            .cores = variant.cores ? kMostCores : 0};
+            .cores = scenario.cores};
 }
 
 // How the engine differs from the naive one after so many records.
@@ -363,24 +362,74 @@ TEST(Oracle, DataObjectsAreTheSame) {
     });
 }
 
-// What cores do to each other, by instruction, call, path and data; in one part or in many. Lines have 64 bytes at
-// most.
+// What cores do with caches of their own, and to each other, by core, instruction, call, path and data; in one part or
+// in many. Lines have 64 bytes at most.
 TEST(Oracle, WhatCoresDoIsTheSame) {
-    for_each_seed(kRuns / 2, [](unsigned seed) {
+    for_each_seed(2 * kRuns, [](unsigned seed) {
         std::mt19937 random(seed);
-        const Scenario plain = random_scenario(seed);
+        Scenario plain = random() % 2 == 0 ? random_scenario(seed) : with_l2(random_scenario(seed), seed);
         if (plain.caches.d1.line_bytes > 64) return;
+        if (random() % 4 == 0) plain = with_tlbs(plain, seed);
+        if (random() % 4 == 0) plain = with_policies(plain, seed);
+        if (random() % 4 == 0) plain = with_prefetchers(plain, seed);
+        const bool is_simple = random() % 3 == 0;  // as it is simulated fastest
+        if (is_simple) plain.prefetch = false;
+        if (is_simple) plain.prefetchers = {};
         const unsigned object_depth = random() % 2 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
         const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};
-        const RunVariant variant{.batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
+        const RunVariant variant{.cache_use = object_depth != 0 || random() % 8 != 0,
+                                 .batch = random() % 3 == 0 ? 1 + random() % 20 : ~std::size_t{0},
                                  .dump_every = random() % 3 == 0 ? 1 + random() % 40 : 0,
-                                 .more_events = random() % 4 != 0,
+                                 .more_events = !is_simple && random() % 2 == 0,
+                                 .branches = random() % 2 == 0,
+                                 .write_backs = random() % 2 == 0,
                                  .dumps_between_batches = static_cast<unsigned>(random() % 3),
                                  .paths = random() % 2 == 0 ? std::optional(paths) : std::nullopt,
                                  .object_depth = object_depth,
-                                 .cores = true};
+                                 .why_times = random() % 8 == 0 ? 1 + random() % 500 : 0};
         expect_equal(with_cores(object_depth == 0 ? plain : with_objects(plain, seed), seed), seed, variant);
     });
+}
+
+bool is_of_a_core(std::size_t event) {
+    const EventGroup group = kEvents[event].group;
+    return group != EventGroup::kUse2 && group != EventGroup::kPrefetches && group != EventGroup::kBranches &&
+           group != EventGroup::kBus &&
+           group != EventGroup::kSystemCalls && group != EventGroup::kSystemCpuTime;
+}
+
+// What is compared by WhatCoresDoIsTheSame. What belongs to cores adds up to the whole.
+TEST(Oracle, TheGeneratedRunsCoverCores) {
+    Counts totals{};
+    Counts of_others{};  // but the core that has most
+    for (unsigned seed = 0; seed < 2000; ++seed) {
+        Scenario scenario = with_cores(with_tlbs(with_l2(random_scenario(seed), seed), seed), seed);
+        if (scenario.caches.d1.line_bytes > 64) continue;
+        scenario.cores = 3;
+        const BuiltScenario built(scenario);
+        Engine engine(config_of(scenario, {}));
+        test::RunCosts costs;
+        replay(
+            engine, built, scenario.records.size(), {},
+            [&](std::uint32_t thread) { test::add_costs_of(engine, thread, costs); }, [&] { costs = {}; });
+        for (std::size_t i = 0; i < kEventCount; ++i) {
+            std::uint64_t sum = 0;
+            std::uint64_t most = 0;
+            for (const auto& [core, counts] : costs.cores) {
+                sum += counts[i];
+                most = std::max(most, counts[i]);
+            }
+            EXPECT_EQ(sum, is_of_a_core(i) ? costs.totals[i] : 0) << "seed " << seed << ' ' << kEvents[i].name;
+            totals[i] += costs.totals[i];
+            of_others[i] += sum - most;
+        }
+    }
+    for (std::size_t i = 0; i < kEventCount; ++i) {
+        const EventGroup group = kEvents[i].group;
+        if (!is_of_a_core(i) || group == EventGroup::kCauses || group == EventGroup::kCausesL2) continue;
+        EXPECT_GT(of_others[i], 300u) << kEvents[i].name;
+    }
+    EXPECT_GT(totals[column(Event::kD1copy)], 3'000u);
 }
 
 // Why each line was loaded, whatever else is asked for, and however often times are counted anew.
@@ -583,7 +632,8 @@ TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
         }
     }
     for (std::size_t i = 0; i < kEventCount; ++i) {
-        if (is_of_l2(i) || kEvents[i].group == EventGroup::kTranslations) continue;
+        const EventGroup group = kEvents[i].group;
+        if (is_of_l2(i) || group == EventGroup::kTranslations || group == EventGroup::kCopies) continue;
         EXPECT_GT(totals[i], 300u) << kEvents[i].name;
     }
     EXPECT_GT(calls, 5'000u);

@@ -91,6 +91,10 @@ void print(std::ostream& out, const ReuseKey& key) {
 
 constexpr int kMostLines = 12;
 
+void print(std::ostream& out, std::size_t core) {
+    out << "core " << core;
+}
+
 class Differences {
 public:
     explicit Differences(const EventSet& events) : events_(events) {}
@@ -163,6 +167,8 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
                         bool with_patterns) {
     Differences result(events);
     result.compare("totals", expected.totals, actual.totals);
+    for_each_pair(expected.cores, actual.cores,
+                  [&](std::size_t core, const Counts& a, const Counts& b) { result.compare(core, a, b); });
     for_each_pair(
         expected.self, actual.self,
         [&](const InstructionKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });

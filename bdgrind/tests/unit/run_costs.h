@@ -172,6 +172,7 @@ struct StayCounts {
 struct RunCosts {
     Counts totals{};
     std::map<InstructionKey, Counts> self;
+    std::map<std::size_t, Counts> cores;  // by core, if there are several: what belongs to one
     std::map<ArcKey, ArcCounts> arcs;
     std::map<JumpKey, std::uint64_t> jumps;
     std::map<PathKey, PathCounts> paths;                                 // if asked for

@@ -72,6 +72,7 @@ struct Scenario {
     TlbGeometries tlbs{};
     bool prefetch = false;
     PrefetchRules prefetchers{};
+    std::uint32_t cores = 0;  // 0: not simulated
     bool skip_direct_recursion = false;
     std::vector<Function> functions;
     std::vector<Block> blocks;
@@ -123,7 +124,7 @@ Scenario with_tlbs(Scenario plain, unsigned seed);
 // free, and no block is larger than 64 KiB.
 Scenario with_objects(const Scenario& plain, unsigned seed, bool reuse = true);
 
-// The same, in which other cores have to do with some accesses, at random.
+// The same with some cores, which have to do with some accesses of others, at random.
 Scenario with_cores(const Scenario& plain, unsigned seed);
 
 }  // namespace bd::test

@@ -13,6 +13,7 @@ Scenario with_cores(const Scenario& plain, unsigned seed) {
     const auto below = [&](std::uint64_t limit) { return choice.below(limit); };
     Scenario scenario = plain;
     scenario.records.clear();
+    scenario.cores = static_cast<std::uint32_t>(choice.chance(25) ? kMostCores : choice.between(1, 3));
     const auto mark = [&](Marker marker, const std::array<Word, kMarkerValues>& values) {
         scenario.records.push_back(marker_record(marker, values[0], values[1], values[2]));
     };

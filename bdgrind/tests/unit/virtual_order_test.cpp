@@ -355,12 +355,13 @@ TEST_F(SharingReplayTest, TransfersAreChargedToWhoSuffersThemAndToCallsThatAreOp
     EXPECT_EQ(below(main_, g_)["Lost"], self(g_counts_)["Lost"] + g.at("Lost"));
 }
 
-TEST_F(SharingReplayTest, AllElseIsAsWithoutCores) {
+// As all share one set of caches then.
+TEST_F(SharingReplayTest, AskedWhyAllElseIsAsWithoutCores) {
     count_in_two_threads();
-    replay_ordered({.caches = test::kTinyD1});
+    replay_ordered({.caches = test::kTinyD1, .why = true});
     std::vector<test::Events> with;
     for (Block* block : {&f_goes_on_, &g_goes_on_, &f_counts_, &g_counts_}) with.push_back(self(*block));
-    replay({.caches = test::kTinyD1});
+    replay({.caches = test::kTinyD1, .why = true});
     std::size_t at = 0;
     for (Block* block : {&f_goes_on_, &g_goes_on_, &f_counts_, &g_counts_}) {
         for (const char* name : {"Xferr", "Xferw", "Lost", "Inval"}) with[at].erase(name);

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...model.objects import CodeLine, ObjectGroup, Objects
 from ...model.profile import Function
-from ...model.sharing import CoreUse, SharedLine, Sharing
+from ...model.sharing import CoreTotals, CoreUse, SharedLine, Sharing
 
 # Nanoseconds of a transfer between cores if the machine file has no figure: an assumption, typical of machines with one
 # last-level cache.
@@ -79,6 +79,7 @@ class SharingReport:
     line: int  # bytes of a line
     cores: int
     cost: float  # nanoseconds of a transfer
+    totals: tuple[CoreTotals, ...] = ()  # by core; empty if all cores share one set of caches
 
     def notable(self, instructions: int) -> Sequence[SharedData]:
         """The data of which enough transfers can be saved; empty if that would be too small a share of the run's time.
@@ -103,7 +104,9 @@ def report_sharing(found: Sharing, objects: Objects | None, cost: float | None =
     data = [_data(groups[key], lines) for key, lines in by_data.items()]
     data.sort(key=lambda one: -one.transfers)
     saved = sum(one.transfers - one.after for one in data)
-    return SharingReport(tuple(data), found.transfers, saved, found.rest, found.line, found.cores, cost or ASSUMED_COST)
+    return SharingReport(
+        tuple(data), found.transfers, saved, found.rest, found.line, found.cores, cost or ASSUMED_COST, found.totals,
+    )
 
 
 def _group_of(line: SharedLine, objects: Objects | None) -> int | None:
