@@ -66,6 +66,16 @@ def test_everything_is_where_programs_look_for_it(root: Path) -> None:
         assert sources <= files(documents / folder)
 
 
+def test_no_run_has_to_read_debug_information_of_the_tool(root: Path) -> None:
+    for folder in (below(root, "vgtooldir"), BUILD / "vg-in-place.d"):
+        (tool,) = folder.glob(f"bdgrind-{configured('VG_ARCH')}-linux")
+        sections = subprocess.run(
+            ["readelf", "--sections", "--wide", tool], capture_output=True, text=True, check=True
+        ).stdout
+        assert ".symtab" in sections
+        assert ".debug" not in sections
+
+
 def test_the_scripts_find_their_packages(root: Path) -> None:
     for name in ("bd_annotate", "bd_calibrate", "bd_control"):
         said = subprocess.run(
