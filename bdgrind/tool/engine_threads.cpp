@@ -55,7 +55,7 @@ constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 
 struct Thread {
     WaitWord alive{0};  // its number; the kernel makes it 0 when the thread no longer uses its stack
-    long last = 0;      // the number that the latest one had
+    long last = 0;      // the same, until it has gone altogether
 
     // False if the system does not let us.
     bool start(unsigned char* stack, void (*run)()) {
@@ -89,10 +89,11 @@ struct Thread {
     }
 
     // A little longer than it uses its stack, the process still has the thread, and some system calls are refused.
-    void wait_until_gone() const {
+    void wait_until_gone() {
         if (last == 0) return;
         const long process = system_call(__NR_getpid);
         while (system_call(__NR_tgkill, process, last, 0) == 0) system_call(__NR_sched_yield);
+        last = 0;
     }
 };
 
@@ -181,7 +182,10 @@ void EngineThreads::stop() {
 }
 
 void EngineThreads::forget() {
-    for (Thread& thread : own_threads) thread.alive = 0;
+    for (Thread& thread : own_threads) {
+        thread.alive = 0;
+        thread.last = 0;
+    }
     queue.reset();
 }
 

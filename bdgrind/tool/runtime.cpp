@@ -149,23 +149,28 @@ struct MemoryRequest {
     std::size_t size_bytes;
 };
 
-void* supply_heap(std::size_t size_bytes) {
+void unmap(void* memory, std::size_t size_bytes) {
+    VG_(am_munmap_valgrind)(reinterpret_cast<Addr>(memory), VG_PGROUNDUP(size_bytes));
+}
+
+// On whichever thread. Null: there is none.
+void* supply(std::size_t size_bytes) {
     if (!EngineThreads::is_here()) return pages_or_null(size_bytes);
     MemoryRequest request{nullptr, size_bytes};
-    const auto supply = [](void* argument) {
+    const auto supply_here = [](void* argument) {
         auto* const asked = static_cast<MemoryRequest*>(argument);
         asked->memory = pages_or_null(asked->size_bytes);
     };
-    EngineThreads::ask(supply, &request);
+    EngineThreads::ask(supply_here, &request);
     return request.memory;
 }
 
 void take_back(void* memory, std::size_t size_bytes) {
-    if (!EngineThreads::is_here()) return free_zeroed(memory, size_bytes);
+    if (!EngineThreads::is_here()) return unmap(memory, size_bytes);
     MemoryRequest request{memory, size_bytes};
     const auto take = [](void* argument) {
         const auto* const given = static_cast<const MemoryRequest*>(argument);
-        free_zeroed(given->memory, given->size_bytes);
+        unmap(given->memory, given->size_bytes);
     };
     EngineThreads::ask(take, &request);
 }
@@ -182,7 +187,7 @@ void heap_exhausted() {
 
 }  // namespace
 
-constinit Heap heap{supply_heap, take_back, heap_exhausted};
+constinit Heap heap{supply, take_back, heap_exhausted};
 
 void check_failed(const char* file, int line, const char* what, std::uint64_t left, std::uint64_t right) {
     VG_(umsg)("%s:%d: check failed: %s (left %llu, right %llu)\n", file, line, what,
@@ -192,16 +197,19 @@ void check_failed(const char* file, int line, const char* what, std::uint64_t le
 
 // Pages of their own, which the kernel hands out zeroed when they are touched: VG_(calloc) would touch all of them.
 void* allocate_zeroed(std::size_t size_bytes) {
-    void* const memory = pages_or_null(size_bytes);
-    if (memory == nullptr) {
+    void* const memory = supply(size_bytes);
+    if (memory != nullptr) return memory;
+    const auto end = [](void*) {
         VG_(umsg)("There is not enough memory for the simulated caches.\n");
         VG_(exit)(1);
-    }
-    return memory;
+    };
+    if (EngineThreads::is_here()) EngineThreads::ask(end, nullptr);
+    end(nullptr);
+    return nullptr;
 }
 
 void free_zeroed(void* memory, std::size_t size_bytes) {
-    VG_(am_munmap_valgrind)(reinterpret_cast<Addr>(memory), VG_PGROUNDUP(size_bytes));
+    take_back(memory, size_bytes);
 }
 
 }  // namespace bd

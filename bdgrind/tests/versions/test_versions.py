@@ -100,7 +100,7 @@ def build(package: Path) -> Build:
     copy_objects(folder)
     processors = str(os.cpu_count() or 1)
     tools = [f"bdgrind-{architecture}-linux" for architecture in ("amd64", *(["x86"] if has_x86() else []))]
-    targets = [*tools, "../vg-in-place.d/stamp"]
+    targets = [f"../vg-in-place.d/{tool}" for tool in tools]
     succeed(["make", f"-j{processors}", "-C", "bdgrind", *targets], folder)
     guests = folder / GUESTS.relative_to(BUILD)
     if not guests.is_symlink():
