@@ -138,6 +138,7 @@ void __throw_bad_function_call() { stop("an empty std::function was called"); }
 namespace bd {
 
 void* pages_or_null(std::size_t size_bytes) {
+    BD_CHECK(!EngineThreads::is_here());
     return address_or_null(VG_(am_shadow_alloc)(VG_PGROUNDUP(size_bytes)));
 }
 
@@ -150,6 +151,7 @@ struct MemoryRequest {
 };
 
 void unmap(void* memory, std::size_t size_bytes) {
+    BD_CHECK(!EngineThreads::is_here());
     VG_(am_munmap_valgrind)(reinterpret_cast<Addr>(memory), VG_PGROUNDUP(size_bytes));
 }
 

@@ -204,11 +204,13 @@ def test_each_core_has_its_own_d1(kind: str, options: tuple[str, ...], tmp_path:
         assert check_profile(run.profile_path) == ""
 
 
-def test_two_threads_on_one_of_two_cores_share_its_d1(tmp_path: Path) -> None:
-    """Threads 2 and 3 are on cores 1 and 0, with --cores=1 on the same."""
+@pytest.mark.parametrize("engine_threads", ["0", "1", "2"])
+def test_two_threads_on_one_of_two_cores_share_its_d1(engine_threads: str, tmp_path: Path) -> None:
+    """Threads 2 and 3 are on cores 1 and 0, with --cores=1 on the same. The thread that simulates makes core 1."""
     words: list[str | Path] = [GUESTS / "private_caches", "own"]
     for cores, misses in (("1", 8 * LINES), ("2", 2 * LINES)):
-        run = run_tool(tmp_path, words, [*LARGER_CACHES, f"--cores={cores}"], name=cores)
+        options = [*LARGER_CACHES, f"--cores={cores}", f"--engine-threads={engine_threads}"]
+        run = run_tool(tmp_path, words, options, name=cores)
         assert run.profile.self_cost("read_lines", "D1mr") == misses
 
 
