@@ -2,7 +2,7 @@
 """Heap blocks of several profiles: parts of a process one after the other, processes side by side."""
 
 import pytest
-from bdannotate.model.objects import merge
+from bdannotate.model.object_merge import merge
 from bdannotate.reading.objects import read_objects
 from object_files import ObjectFile
 from test_objects import EVENTS, FUNCTIONS, GROUPS, HEAP, ROWS, write

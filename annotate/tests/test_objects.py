@@ -17,7 +17,8 @@ from bdannotate.cli import main
 from bdannotate.model.data_types import VariableName
 from bdannotate.model.errors import ProfileError
 from bdannotate.model.frames import Position
-from bdannotate.model.objects import CodeLine, HeapBlocks, Identity, ObjectGroup, ObjectKind, Pattern, merge
+from bdannotate.model.object_merge import merge
+from bdannotate.model.objects import CodeLine, HeapBlocks, Identity, ObjectGroup, ObjectKind, Pattern
 from bdannotate.model.profile import Function
 from bdannotate.reading import load
 from bdannotate.reading.inlined import InlinedCalls

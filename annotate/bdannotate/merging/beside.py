@@ -14,8 +14,8 @@ from ..model.context_cut import cut
 from ..model.contexts import ContextTree, merge
 from ..model.errors import UserError
 from ..model.merge import Renaming, rename_function
+from ..model.object_merge import merge as merge_objects
 from ..model.objects import Objects, with_events, with_fewer_patterns
-from ..model.objects import merge as merge_objects
 from ..model.objects import run_violation as object_run_violation
 from ..model.paths import run_violation as paths_run_violation
 from ..model.profile import Function, Profile

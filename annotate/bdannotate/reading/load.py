@@ -15,8 +15,8 @@ from ..model.context_check import run_violation
 from ..model.contexts import ContextTree, merge
 from ..model.errors import UserError
 from ..model.merge import Renaming, add, rename, rename_function
+from ..model.object_merge import merge as merge_objects
 from ..model.objects import Objects, at_own_lines, inlined_calls
-from ..model.objects import merge as merge_objects
 from ..model.objects import run_violation as object_run_violation
 from ..model.paths import Paths
 from ..model.paths import merge as merge_paths

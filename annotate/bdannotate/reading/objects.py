@@ -10,8 +10,9 @@ from itertools import groupby, islice
 from operator import gt, rshift
 
 from ..model.errors import FormatProblem, shorten
+from ..model.object_merge import merge
 from ..model.objects import (
-    VARIABLES, HeapBlocks, ObjectGroup, Identity, ObjectKind, ObjectRow, Objects, Pattern, CodeLine, Site, merge,
+    VARIABLES, HeapBlocks, ObjectGroup, Identity, ObjectKind, ObjectRow, Objects, Pattern, CodeLine, Site,
 )
 from ..model.narrow import extended, zeros
 from ..model.profile import Function, Row
