@@ -315,9 +315,10 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .system_calls = given.collect_systime != SystemTime::kNo,
                         .system_cpu_time = given.collect_systime == SystemTime::kNanoseconds,
                         .context_tree = given.context_tree != TreeChoice::kNo,
-                        .context_tree_rules = {.by_site = given.context_tree == TreeChoice::kSites,
-                                               .recursion = given.context_tree_recursion,
-                                               .most_nodes = given.context_tree_nodes},
+                        .context_tree_rules = {
+                            .by_site = given.context_tree == TreeChoice::kSites,
+                            .recursion = given.context_tree_recursion,
+                            .most_nodes = given.context_tree_nodes},
                         .flow_paths = given.paths.follows,
                         .flow_rules = {.most_nodes = given.paths_nodes},
                         .objects = given.objects && given.cache_sim && given.cache_use,

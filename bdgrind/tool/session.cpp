@@ -22,9 +22,9 @@ namespace {
 // For the profile, where bd_annotate finds the level in it.
 std::string_view source_without_l2(const MachineCaches& machine) {
     static HChar text[160];
-    const UInt size =
-        VG_(snprintf)(text, sizeof text, "%s; its L2 of %llu B, %u B, %u-way is not simulated", machine.source,
-                      static_cast<ULong>(machine.l2.size_bytes), machine.l2.line_bytes, machine.l2.ways);
+    const UInt size = VG_(snprintf)(text, sizeof text, "%s; its L2 of %llu B, %u B, %u-way is not simulated",
+                                    machine.source, static_cast<ULong>(machine.l2.size_bytes), machine.l2.line_bytes,
+                                    machine.l2.ways);
     return {text, std::min<std::size_t>(size, sizeof text - 1)};
 }
 
@@ -60,14 +60,12 @@ void say_how_much_is_sampled(const Sampler& sampler) {
     const RunSample sample = sampler.sample();
     const BurstSums& sums = *sample.sums;
     VG_(umsg)("\n");
-    VG_(umsg)
-    ("Estimates from %u bursts and the first blocks: %llu of %llu blocks were counted.\n", sums.bursts(),
-     static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.length.blocks));
+    VG_(umsg)("Estimates from %u bursts and the first blocks: %llu of %llu blocks were counted.\n", sums.bursts(),
+              static_cast<ULong>(sums.blocks()), static_cast<ULong>(sample.length.blocks));
     if (sums.bursts() >= BurstSums::kFewest || sums.blocks() >= sample.length.blocks) return;
-    VG_(umsg)
-    ("%s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
-     sums.bursts() == 0 ? "Only the start of the program was counted"
-                        : "These are too few bursts to say how good the estimates are");
+    VG_(umsg)("%s: use shorter periods (--sample=bursts,<length>,<period>), or no --sample.\n",
+              sums.bursts() == 0 ? "Only the start of the program was counted"
+                                 : "These are too few bursts to say how good the estimates are");
 }
 
 }  // namespace
@@ -125,9 +123,8 @@ EngineConfig Session::make_config(std::string_view* source) {
         if (lacks_l2) {
             const ULong size = machine.l2.size_bytes;
             const bool is_mebi = size % (ULong{1} << 20) == 0;
-            VG_(umsg)
-            ("Not simulated: its L2 of %llu %s (--machine=native simulates it)\n", size >> (is_mebi ? 20 : 10),
-             is_mebi ? "MiB" : "KiB");
+            VG_(umsg)("Not simulated: its L2 of %llu %s (--machine=native simulates it)\n",
+                      size >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");
         }
     }
     if (config.tlbs.any() && VG_(clo_verbosity) > 0) {
@@ -158,18 +155,19 @@ Session::Session()
     if (options.record_trace != nullptr) {
         TextBuffer command;
         write_command(command);
-        recorder_ = std::make_unique<TraceRecorder>(options.record_trace,
-                                                    TraceRun{.pid = static_cast<std::uint64_t>(VG_(getpid)()),
-                                                             .command = command.view(),
-                                                             .geometry_source = geometry_source_,
-                                                             .caches = config_.caches});
+        recorder_ = std::make_unique<TraceRecorder>(
+            options.record_trace, TraceRun{.pid = static_cast<std::uint64_t>(VG_(getpid)()),
+                                           .command = command.view(),
+                                           .geometry_source = geometry_source_,
+                                           .caches = config_.caches});
     }
     const auto serve = [](const Request& request) { session->serve(request); };
     if (config_.cores != 0) {
-        order_ = std::make_unique<VirtualOrder>(OrderRules{.cores = config_.cores,
-                                                           .slice = options.thread_slice,
-                                                           .is_virtual = options.thread_order == ThreadOrder::kVirtual,
-                                                           .line_bits = config_.caches.d1.line_bits()});
+        order_ = std::make_unique<VirtualOrder>(
+            OrderRules{.cores = config_.cores,
+                       .slice = options.thread_slice,
+                       .is_virtual = options.thread_order == ThreadOrder::kVirtual,
+                       .line_bits = config_.caches.d1.line_bits()});
     }
     const bool samples = options.sample.bursts.length != 0;
     // Bursts are short: another thread would take more processor time, for its part of the caches, than it saves.

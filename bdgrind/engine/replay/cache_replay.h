@@ -252,8 +252,9 @@ private:
     ChargeTarget charge_target_;
     // If costs are separated by objects: the cell of the first line that was loaded for what is not charged yet.
     CostId missed_cell_ = kNoCost;
-    bool is_elsewhere_ = false;     // whether another core's D1 has a line that was loaded for it
     CostId loaded_cell_ = kNoCost;  // and that of the line that D1 has loaded last; with kTraits.why
+    // Whether another core's D1 has a line that was loaded for what is not charged yet.
+    bool is_elsewhere_ = false;
 };
 
 template <CacheTraits kTraits, class Observer>
