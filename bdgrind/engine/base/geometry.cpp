@@ -5,6 +5,8 @@
 #include <bit>
 #include <charconv>
 
+#include "engine/base/random_numbers.h"
+
 namespace bd {
 namespace {
 
@@ -59,15 +61,9 @@ const char* parse_geometry(std::string_view text, CacheGeometry* geometry) {
 
 const char* parse_page_rules(std::string_view text, PageRules* rules) {
     PageRules read{};
-    if (text.starts_with("random")) {
-        text.remove_prefix(std::string_view("random").size());
+    if (text.starts_with(kRandomName)) {
         read.frames = PageFrames::kRandom;
-        const bool has_seed = take_comma(&text);
-        if (!text.empty() || has_seed) {
-            if (!has_seed || !take_number(&text, &read.seed) || !text.empty()) {
-                return "behind random, there can be a comma and a number";
-            }
-        }
+        if (const char* const error = parse_seed(text.substr(kRandomName.size()), &read.seed)) return error;
     } else if (text == "contiguous") {
         read.frames = PageFrames::kContiguous;
     } else if (text != "virtual") {

@@ -2,8 +2,7 @@
 
 #include "engine/base/replacement.h"
 
-#include <charconv>
-#include <system_error>
+#include "engine/base/random_numbers.h"
 
 namespace bd {
 namespace {
@@ -14,7 +13,7 @@ constexpr struct {
 } kNames[]{
     {ReplacementPolicy::kLru, "lru"},          {ReplacementPolicy::kTreePlru, "tree-plru"},
     {ReplacementPolicy::kBitPlru, "bit-plru"}, {ReplacementPolicy::kFifo, "fifo"},
-    {ReplacementPolicy::kRandom, "random"},
+    {ReplacementPolicy::kRandom, kRandomName},
 };
 constexpr std::string_view kQuadAge = "QLRU_";
 constexpr std::string_view kOnMisses = "_UMO";
@@ -46,12 +45,6 @@ const char* parse_quad_ages(std::string_view text, QuadAges* ages) {
     return nullptr;
 }
 
-const char* parse_seed(std::string_view text, std::uint64_t* seed) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *seed);
-    const bool is_number = error == std::errc{} && end == text.data() + text.size();
-    return is_number ? nullptr : "behind random, there can be a comma and a number";
-}
-
 }  // namespace
 
 const char* parse_replacement(std::string_view text, Replacement* replacement) {
@@ -62,7 +55,7 @@ const char* parse_replacement(std::string_view text, Replacement* replacement) {
     }
     const char* error = "it must be lru, tree-plru, bit-plru, fifo, random[,<seed>] or QLRU_...";
     Replacement read{};
-    if (take(&text, "random,")) {
+    if (take(&text, kRandomName)) {
         read.policy = ReplacementPolicy::kRandom;
         error = parse_seed(text, &read.seed);
     } else if (take(&text, kQuadAge)) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/base/random_numbers.h"
 #include "engine/base/replacement.h"
 #include "engine/base/zeroed_array.h"
 
@@ -42,10 +43,7 @@ public:
 
     // The way of a full set whose line is to be replaced.
     std::uint32_t victim(std::size_t set) {
-        if (policy_ == ReplacementPolicy::kRandom) {
-            random_ = random_ * 6364136223846793005 + 1442695040888963407;
-            return static_cast<std::uint32_t>((random_ >> 32) * ways_ >> 32);
-        }
+        if (policy_ == ReplacementPolicy::kRandom) return random_.below(ways_);
         const std::span<std::uint8_t> bytes = of(set);
         if (policy_ == ReplacementPolicy::kTreePlru) {
             std::uint32_t node = 1;
@@ -119,7 +117,7 @@ private:
 
     ReplacementPolicy policy_;
     QuadAges ages_;
-    std::uint64_t random_;
+    RandomNumbers random_;
     std::uint32_t ways_;
     ZeroedArray<std::uint8_t> bytes_;
 };

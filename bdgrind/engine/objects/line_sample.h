@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "engine/base/random_numbers.h"
+
 namespace bd {
 
 class LineSample {
@@ -31,13 +33,10 @@ public:
     bool will_take(std::uint32_t nth) const { return to_go_ == nth || to_go_ + gap_after_ == nth || first_ != 0; }
 
 private:
-    // 1 to 15, equally likely, so 8 on average. Knuth's linear congruential generator, whose upper bits are good.
-    std::uint32_t next_gap() {
-        random_ = random_ * 6364136223846793005 + 1442695040888963407;
-        return static_cast<std::uint32_t>(((random_ >> 32) * (2 * kOneIn - 1)) >> 32) + 1;
-    }
+    // 1 to 15, equally likely, so 8 on average.
+    std::uint32_t next_gap() { return random_.below(2 * kOneIn - 1) + 1; }
 
-    std::uint64_t random_ = 1;
+    RandomNumbers random_{1};
     std::uint32_t first_ = kLookedAtFirst;  // lines that are still taken one by one
     std::uint32_t to_go_ = 1;               // lines up to the next that is taken
     std::uint32_t gap_after_ = next_gap();  // lines from there to the one after that, once not all are taken
