@@ -88,10 +88,9 @@ void SharingWriter::write_totals() {
         }
         if (has_any) rows.push_back(row);
     }
-    write_section(out_,
-                  "totals: core Ir Dr Dw I1mr D1mr D1mw D1copy I2mr D2mr D2mw ILmr DLmr DLmw SpLoss1 UsByte1 SpLossD1 "
-                  "UsByteD1",
-                  rows);
+    out_ << "totals: core";
+    for (const Event event : kColumns) out_ << ' ' << kEvents[column(event)].name;
+    write_section(out_, "", rows);
 }
 
 // Blocks that overlap have costs of their own for the same instruction.
