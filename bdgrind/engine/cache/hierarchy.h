@@ -39,6 +39,7 @@
 #include "engine/cache/instruction_cache.h"
 #include "engine/cache/l1_cache.h"
 #include "engine/cache/l1_stage.h"
+#include "engine/cache/line_overlap.h"
 #include "engine/cache/middle_cache.h"
 #include "engine/cache/page_placement.h"
 #include "engine/cache/reuse.h"
@@ -152,7 +153,7 @@ public:
             retire_data(core, line, taken.evicted, core.d1.use_of(slot));
         }
         if constexpr (kTraits.middle_level) {
-            for_each_line(d1_.line_bits(), line, l2_bits(), [&](LineNumber middle) {
+            Overlap::for_each_line(d1_.line_bits(), line, l2_bits(), [&](LineNumber middle) {
                 const std::uint32_t index = core.l2.lines.find(middle);
                 if (index == L2::Lines::kAbsent) return;
                 retire_l2(core, middle, index);
@@ -236,9 +237,9 @@ public:
     }
 
 private:
-    using Mask = LineMask<traits_of_l1(kTraits)>;
     using Use = LineUse<traits_of_l1(kTraits)>;
     using DataUse = typename Data::Use;
+    using Overlap = LineOverlap<kTraits.common_lines, Use>;
 
     struct NoUse {};
     struct LLUse : Use {
@@ -390,13 +391,12 @@ private:
                 if (write_back_and_prefetch_.prefetch) prefetch(reference, LineNumber{number});
             }
             *index = ll_.use(LineNumber{number});
+            const bool misses = *index == LLLines::kAbsent;
             if constexpr (kTraits.why) {
-                const bool misses = *index == LLLines::kAbsent;
                 const Cause cause = ll_touched_.touch(LineNumber{number}, misses);
                 if (misses) causes_.ll = std::max(causes_.ll, cause);
             }
-            const bool is_absent = *index == LLLines::kAbsent;
-            if (is_absent) {
+            if (misses) {
                 *index = load_ll(reference, LineNumber{number}, std::max(address, number << ll_bits()));
                 Outcome missed = Outcome::kLLMiss;
                 if constexpr (kTraits.write_back_and_prefetch) {
@@ -406,8 +406,8 @@ private:
             }
             if constexpr (kTraits.write_back_and_prefetch) {
                 if (write_back_and_prefetch_.prefetchers.any()) {
-                    if (!is_absent) settle_prefetched(*index, true);
-                    prefetch_after(reference, LineNumber{number}, is_absent, std::max(address, number << ll_bits()));
+                    if (!misses) settle_prefetched(*index, true);
+                    prefetch_after(reference, LineNumber{number}, misses, std::max(address, number << ll_bits()));
                 }
             }
             if (kTraits.common_lines) break;
@@ -494,18 +494,18 @@ private:
     // `index`: where L2 held the line once. The bytes that L2 does not hold may be in LL.
     void merge_into_l2(L2& l2, unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
         Use rest = use;
-        for_each_line(bits, line, l2_bits(), [&](LineNumber middle) {
+        Overlap::for_each_line(bits, line, l2_bits(), [&](LineNumber middle) {
             const std::uint32_t found = l2.lines[index] == middle ? index : l2.lines.find(middle);
             if (found == L2::Lines::kAbsent) return;
-            merge(bits, line, use, l2_bits(), middle, l2.lines.use_of(found));
-            rest.bytes = without(rest.bytes, bits, line, l2_bits(), middle);
+            Overlap::merge(bits, line, use, l2_bits(), middle, l2.lines.use_of(found));
+            rest.bytes = Overlap::without(rest.bytes, bits, line, l2_bits(), middle);
         });
         if (!rest.bytes.empty()) merge_into_ll(bits, line, rest, 0);
     }
     void merge_into_ll(unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
-        for_each_line(bits, line, ll_bits(), [&](LineNumber last) {
+        Overlap::for_each_line(bits, line, ll_bits(), [&](LineNumber last) {
             const std::uint32_t found = ll_[index] == last ? index : ll_.find(last);
-            if (found != LLLines::kAbsent) merge(bits, line, use, ll_bits(), last, ll_.use_of(found));
+            if (found != LLLines::kAbsent) Overlap::merge(bits, line, use, ll_bits(), last, ll_.use_of(found));
         });
     }
 
@@ -520,7 +520,7 @@ private:
         }
         if constexpr (kTraits.write_back_and_prefetch) {
             if (write_back_and_prefetch_.write_back && core.l2.dirty[index]) {
-                write_back_to_ll(first_byte(l2_bits(), middle), last_byte(l2_bits(), middle));
+                write_back_to_ll(Overlap::first_byte(l2_bits(), middle), Overlap::last_byte(l2_bits(), middle));
             }
         }
     }
@@ -547,10 +547,10 @@ private:
     void take_over(LineNumber last, LLUse& to) {
         for_each_core([&](Core& core) {
             if constexpr (kTraits.middle_level) {
-                for_each_line(ll_bits(), last, l2_bits(), [&](LineNumber middle) {
+                Overlap::for_each_line(ll_bits(), last, l2_bits(), [&](LineNumber middle) {
                     const std::uint32_t index = core.l2.lines.find(middle);
                     if (index == L2::Lines::kAbsent) return;
-                    merge(l2_bits(), middle, core.l2.lines.use_of(index), ll_bits(), last, to);
+                    Overlap::merge(l2_bits(), middle, core.l2.lines.use_of(index), ll_bits(), last, to);
                 });
             }
             take_over_from_l1(core, ll_bits(), last, to);
@@ -558,15 +558,15 @@ private:
     }
     // The same for copies in L1 of a line of 1 << `bits` bytes.
     void take_over_from_l1(Core& core, unsigned bits, LineNumber whole, Use& to) {
-        for_each_line(bits, whole, i1_.line_bits(), [&](LineNumber line) {
+        Overlap::for_each_line(bits, whole, i1_.line_bits(), [&](LineNumber line) {
             const std::uint32_t slot = core.i1.find(line);
             if (slot == L1Lines::kAbsent) return;
-            merge(i1_.line_bits(), line, fetched_use(core, slot, line), bits, whole, to);
+            Overlap::merge(i1_.line_bits(), line, fetched_use(core, slot, line), bits, whole, to);
         });
-        for_each_line(bits, whole, d1_.line_bits(), [&](LineNumber line) {
+        Overlap::for_each_line(bits, whole, d1_.line_bits(), [&](LineNumber line) {
             const std::uint32_t slot = core.d1.find(line);
             if (slot == L1Lines::kAbsent) return;
-            merge(d1_.line_bits(), line, data_use(core, slot, line), bits, whole, to);
+            Overlap::merge(d1_.line_bits(), line, data_use(core, slot, line), bits, whole, to);
         });
     }
     // The use of a line until the replay's position.
@@ -579,62 +579,19 @@ private:
         return stage_.data(core.number).use_before(*chunk_, data_position_, slot, line);
     }
 
-    // Adds the use of a line of 1 << `bits` bytes to that of another one, of 1 << `to_bits`, for the bytes that both
-    // have.
-    static void merge(unsigned bits, LineNumber line, const Use& from, unsigned to_bits, LineNumber to_line, Use& to) {
-        if constexpr (kTraits.common_lines) {
-            to.add(from);
-        } else {
-            const Mask bytes = from.bytes.moved(distance(bits, line, to_bits, to_line)) & Mask::range(0, 1u << to_bits);
-            if (!bytes.empty()) to.touch(bytes, from.accesses);
-        }
-    }
-    // `bytes` of a line of 1 << `bits` bytes, without those that are in the other line, too.
-    static Mask without(Mask bytes, unsigned bits, LineNumber line, unsigned other_bits, LineNumber other) {
-        if constexpr (kTraits.common_lines) {
-            return {};
-        } else {
-            return bytes.without(Mask::range(0, 1u << other_bits).moved(distance(other_bits, other, bits, line)));
-        }
-    }
-    // The distance from the beginning of the other line to that of `line`, in bytes.
-    static int distance(unsigned bits, LineNumber line, unsigned other_bits, LineNumber other) {
-        return static_cast<int>(static_cast<std::int64_t>(first_byte(bits, line) - first_byte(other_bits, other)));
-    }
-
-    // The first and the last byte of a line of 1 << `bits` bytes.
-    static Address first_byte(unsigned bits, LineNumber line) { return static_cast<Address>(line) << bits; }
-    static Address last_byte(unsigned bits, LineNumber line) {
-        return first_byte(bits, line) + ((Address{1} << bits) - 1);
-    }
-
-    // The lines of 1 << `other_bits` bytes that share bytes with a line of 1 << `bits` bytes.
-    template <class Function>
-    static void for_each_line(unsigned bits, LineNumber line, unsigned other_bits, Function function) {
-        if constexpr (kTraits.common_lines) {
-            function(line);
-        } else {
-            for_each_line_between(first_byte(bits, line), last_byte(bits, line), other_bits, function);
-        }
-    }
-    template <class Function>
-    static void for_each_line_between(Address first, Address last, unsigned bits, Function function) {
-        for (Address number = first >> bits; number <= last >> bits; ++number) function(LineNumber{number});
-    }
-
     // A dirty line leaves D1, and is written back as a whole to the next level, if that still holds it. (If no level
     // does, it is written to memory, which costs no miss.)
     void write_back(Core& core, LineNumber line) {
-        const Address first = first_byte(d1_.line_bits(), line);
-        const Address last = last_byte(d1_.line_bits(), line);
+        const Address first = Overlap::first_byte(d1_.line_bits(), line);
+        const Address last = Overlap::last_byte(d1_.line_bits(), line);
         if constexpr (kTraits.middle_level) {
-            for_each_line_between(first, last, l2_bits(), [&](LineNumber middle) {
+            Overlap::for_each_line_between(first, last, l2_bits(), [&](LineNumber middle) {
                 const std::uint32_t index = core.l2.lines.find(middle);
                 if (index != L2::Lines::kAbsent) {
                     core.l2.dirty[index] = true;
                 } else {
-                    write_back_to_ll(std::max(first, first_byte(l2_bits(), middle)),
-                                     std::min(last, last_byte(l2_bits(), middle)));
+                    write_back_to_ll(std::max(first, Overlap::first_byte(l2_bits(), middle)),
+                                     std::min(last, Overlap::last_byte(l2_bits(), middle)));
                 }
             });
         } else {
@@ -642,7 +599,7 @@ private:
         }
     }
     void write_back_to_ll(Address first, Address last) {
-        for_each_line_between(first, last, ll_bits(), [this](LineNumber number) {
+        Overlap::for_each_line_between(first, last, ll_bits(), [this](LineNumber number) {
             const std::uint32_t index = ll_.find(number);
             if (index != LLLines::kAbsent) write_back_and_prefetch_.ll_dirty[index] = true;
         });
@@ -659,12 +616,12 @@ private:
         bool dirty = false;
         for_each_core([&](Core& core) {
             if constexpr (kTraits.middle_level) {
-                for_each_line(ll_bits(), last, l2_bits(), [&](LineNumber middle) {
+                Overlap::for_each_line(ll_bits(), last, l2_bits(), [&](LineNumber middle) {
                     const std::uint32_t index = core.l2.lines.find(middle);
                     if (index != L2::Lines::kAbsent && core.l2.dirty[index]) dirty = true;
                 });
             }
-            for_each_line(ll_bits(), last, d1_.line_bits(), [&](LineNumber line) {
+            Overlap::for_each_line(ll_bits(), last, d1_.line_bits(), [&](LineNumber line) {
                 const std::uint32_t slot = core.d1.find(line);
                 if (slot != L1Lines::kAbsent && data_use(core, slot, line).dirty) dirty = true;
             });

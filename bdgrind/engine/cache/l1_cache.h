@@ -22,8 +22,10 @@
 
 namespace bd {
 
+template <bool kCommonLines>
+using MaskOfLine = ByteMask<kCommonLines ? 1 : kMaxLineBytes / 64>;
 template <CacheTraits kTraits>
-using LineMask = ByteMask<kTraits.common_lines ? 1 : kMaxLineBytes / 64>;
+using LineMask = MaskOfLine<kTraits.common_lines>;
 
 // The use of a line: the bytes, and the number of accesses. Empty without kTraits.line_use.
 template <CacheTraits kTraits>
