@@ -63,10 +63,11 @@ class Rank:
         return sharing_file(lines_of_head, [PLACES[number] for number in self.places], sections)
 
 
-def sharing_file(lines_of_head, places, sections, line=64):
+def sharing_file(lines_of_head, places, sections, line=64, more_head=()):
     names, files = place_lines(FUNCTIONS, [place[1] for place in places])
     data = head([
-        "sharing: 1", *lines_of_head.splitlines(), f"line: {line}", "cores: 64", *names, f"places: {len(places)}",
+        "sharing: 1", *lines_of_head.splitlines(), f"line: {line}", "cores: 64", *more_head, *names,
+        f"places: {len(places)}",
         *(f"{function} {files.index(file)} {at} {address}" for function, file, at, address in places),
     ])
     for title, rows in sections:

@@ -53,10 +53,11 @@ totals: 1200 905 142 1041 1042
 """
 
 
-def beside(folder, sections=SECTIONS, head_lines=HEAD, profile=PROFILE, line=64):
+def beside(folder, sections=SECTIONS, head_lines=HEAD, profile=PROFILE, line=64, more_head=()):
     names, files = place_lines(FUNCTIONS, [place[1] for place in PLACES])
     data = head([
-        "sharing: 1", *head_lines.splitlines(), f"line: {line}", "cores: 64", *names, f"places: {len(PLACES)}",
+        "sharing: 1", *head_lines.splitlines(), f"line: {line}", "cores: 64", *more_head, *names,
+        f"places: {len(PLACES)}",
         *(f"{function} {files.index(file)} {at} {address}" for function, file, at, address in PLACES),
     ])
     for title, rows in sections:

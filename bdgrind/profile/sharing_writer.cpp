@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "profile/name_lists.h"
 #include "profile/object_writer.h"
@@ -17,19 +18,30 @@ void SharingWriter::write(const RunDescription& run) {
     for (const SharedAccess& access : sharing_.accesses()) {
         if (access.counts != SharingCounts{}) places.use(access.instruction, &names);
     }
+    for (const CoreLoad& load : loads_.rows()) {
+        if (load.instruction != kNoCost && !load.is_nothing()) places.use(load.instruction, &names);
+    }
     places.number_all();
     number_lines(places);
 
     out_ << "sharing: 1\n";
     write_process(out_, run);
     write_descriptions(out_, run);
-    out_ << "line: " << engine_.config().caches.d1.line_bytes << "\ncores: " << engine_.config().cores << '\n';
+    out_ << "line: " << engine_.config().caches.d1.line_bytes << "\ncores: " << engine_.config().cores
+         << "\npage: " << (1u << CoreLoads::kPageBits) << '\n';
     names.write(out_, engine_);
     places.write(out_, names);
     write_lines(run.thread);
     write_cores();
     if (engine_.core_costs().counts() && !engine_.config().separate_threads) write_totals();
     write_accesses(places, run.thread <= 1);
+    write_loads(places, run);
+}
+
+// By group, as numbered in the file of data objects; empty if there is none.
+std::vector<std::uint32_t> SharingWriter::group_numbers(std::uint32_t thread) const {
+    if (engine_.objects() == nullptr) return {};
+    return ObjectWriter(out_, engine_, false).group_numbers(thread);
 }
 
 // Those that something has happened to, by address.
@@ -48,8 +60,7 @@ void SharingWriter::number_lines(const WhyPlaces& places) {
 }
 
 void SharingWriter::write_lines(std::uint32_t thread) {
-    std::vector<std::uint32_t> groups;
-    if (engine_.objects() != nullptr) groups = ObjectWriter(out_, engine_, false).group_numbers(thread);
+    const std::vector<std::uint32_t> groups = group_numbers(thread);
     std::vector<std::array<std::uint64_t, 2>> rows;
     for (const std::uint32_t line : written_) {
         const SharedLine& shared = sharing_.lines()[line];
@@ -118,6 +129,41 @@ void SharingWriter::write_accesses(const WhyPlaces& places, bool has_rest) {
         for (std::size_t i = 4; i < row.size(); ++i) sums.back()[i] += row[i];
     }
     write_section(out_, "accesses: line core place bytes reads writes lost invalidated atomics", sums);
+}
+
+bool SharingWriter::is_written(const CoreLoad& load, const WhyPlaces& places, bool has_rest) const {
+    return !load.is_nothing() && (load.instruction == kNoCost ? has_rest : places.has(load.instruction));
+}
+
+// A row for each core, place and data, and what others miss in the pages of that.
+void SharingWriter::write_loads(const WhyPlaces& places, const RunDescription& run) {
+    const std::vector<std::uint32_t> groups = group_numbers(run.thread);
+    using Key = std::array<std::uint64_t, 3>;
+    std::vector<std::pair<Key, const CoreLoad*>> loads;
+    for (const CoreLoad& load : loads_.rows()) {
+        if (!is_written(load, places, run.thread <= 1)) continue;
+        const std::uint64_t place = load.instruction == kNoCost ? 0 : places[load.instruction];
+        loads.push_back({{load.core, place, load.group < groups.size() ? groups[load.group] : 0}, &load});
+    }
+    std::ranges::sort(loads, {}, &std::pair<Key, const CoreLoad*>::first);
+    std::vector<std::array<std::uint64_t, 7>> rows;
+    std::vector<std::array<std::uint64_t, 3>> misses;
+    for (std::size_t i = 0; i < loads.size();) {
+        const Key key = loads[i].first;
+        rows.push_back({key[0], key[1], key[2]});
+        std::array<std::uint64_t, kMostCores> missed{};
+        for (; i < loads.size() && loads[i].first == key; ++i) {
+            const CoreLoad& load = *loads[i].second;
+            const std::array counts{load.pages, load.lines, load.second, load.further};
+            for (std::size_t column = 0; column < counts.size(); ++column) rows.back()[3 + column] += counts[column];
+            for (const auto& [core, count] : load.misses) missed[core] += count;
+        }
+        for (std::uint32_t core = 0; core < kMostCores; ++core) {
+            if (missed[core] != 0) misses.push_back({rows.size(), core, missed[core]});
+        }
+    }
+    write_section(out_, "loads: core place group pages lines second further", rows);
+    write_section(out_, "page-misses: load core misses", misses);
 }
 
 }  // namespace bd

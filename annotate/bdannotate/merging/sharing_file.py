@@ -13,6 +13,8 @@ from .sharing_sum import RankSharing
 
 _USES = "line core read written unknown false true migrating"
 _ACCESSES = "line core place bytes reads writes lost invalidated atomics"
+_LOADS = "core place group pages lines second further"
+_PAGE_MISSES = "load core misses"
 _TOTALS = " ".join(("core", *CORE_EVENTS))
 
 
@@ -22,8 +24,8 @@ def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey,
     places = sorted(found.places)
     names = NameLists({place.function: 0 for place in places}, {place.file for place in places})
     text = [
-        "sharing: 1\n", *run_lines(head), f"line: {found.line}\ncores: {found.cores}\n", names.text(),
-        f"places: {len(places)}\n",
+        "sharing: 1\n", *run_lines(head), f"line: {found.line}\ncores: {found.cores}\n",
+        f"page: {found.page}\n" if found.page else "", names.text(), f"places: {len(places)}\n",
     ]
     text += (
         f"{names.functions[place.function]} {names.files[place.file]} {place.line} {place.address}\n"
@@ -44,4 +46,16 @@ def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey,
         yield from section("totals", _TOTALS, ((core, *counts) for core, counts in found.totals))
     yield from section("accesses", _ACCESSES, sorted(
         (new_line[line], core, new_place[place], *counts) for line, core, place, *counts in zip(*found.accesses)
+    ))
+    if not found.page:
+        return
+    loads = [
+        (core, new_place[place], groups.get(found.groups[group - 1], 0) if group else 0, number, *counts)
+        for number, (core, place, group, *counts) in enumerate(zip(*found.loads), 1)
+    ]
+    loads.sort()
+    new_load = {old: number for number, (_, _, _, old, *_) in enumerate(loads, 1)}
+    yield from section("loads", _LOADS, ((*row[:3], *row[4:]) for row in loads))
+    yield from section("page-misses", _PAGE_MISSES, sorted(
+        (new_load[load], core, count) for load, core, count in zip(*found.page_misses)
     ))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import add
 from typing import NamedTuple
@@ -27,6 +28,9 @@ class RankSharing(NamedTuple):
     lines: addresses and groups.
     uses: by line and core.
     accesses: by line, core and place; line 0 is all other lines.
+    page: bytes; 0: loads are not recorded.
+    loads: by core, place and group.
+    page_misses: by number of a load, from 1, and core.
     """
 
     source: str
@@ -39,6 +43,9 @@ class RankSharing(NamedTuple):
     uses: _Columns
     accesses: _Columns
     totals: tuple[CoreTotals, ...]
+    page: int
+    loads: _Columns
+    page_misses: _Columns
 
 
 def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
@@ -51,6 +58,11 @@ def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
         for number, here in enumerate((sharing.others, *(line.accesses for line in sharing.lines)))
         for access in here
     ]
+    loads = [
+        (load.core, places.setdefault(load.place, len(places)), load.group if load.group <= len(groups) else 0,
+         *load[4:8])
+        for load in sharing.loads
+    ]
     return RankSharing(
         part.source, (part.pid, part.part) if part.thread else None, sharing.line, sharing.cores, groups,
         tuple(place for place in places if place is not None),
@@ -60,6 +72,9 @@ def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
         _columns((number, *use) for number, line in enumerate(sharing.lines, 1) for use in line.uses),
         _columns(accesses),
         sharing.totals,
+        sharing.page,
+        _columns(loads),
+        _columns((number, *one) for number, load in enumerate(sharing.loads, 1) for one in load.misses),
     )
 
 
@@ -72,9 +87,13 @@ def added(things: Sequence[RankSharing], most_lines: int, most_accesses: int) ->
             raise UserError(
                 f"{thing.source} has lines of {thing.line} bytes, but {things[0].source} of {things[0].line}"
             )
+        if thing.page and things[0].page and thing.page != things[0].page:
+            raise UserError(
+                f"{thing.source} has pages of {thing.page} bytes, but {things[0].source} of {things[0].page}"
+            )
         found.add(thing)
     found.cut(most_lines, most_accesses)
-    return found.whole(things[0], max(thing.cores for thing in things))
+    return found.whole(things[0], max(thing.cores for thing in things), max(thing.page for thing in things))
 
 
 class _Sum:
@@ -89,6 +108,8 @@ class _Sum:
         self._of_runs: dict[tuple[tuple[str, str], Row], Row] = {}
         self._accesses: dict[Row, Row] = {}
         self._totals: tuple[CoreTotals, ...] = ()
+        self._loads: dict[Row, Row] = {}
+        self._page_misses: dict[tuple[Row, int], int] = {}
 
     def add(self, thing: RankSharing) -> None:
         groups = [0, *(self._groups.setdefault(key, len(self._groups) + 1) for key in thing.groups)]
@@ -108,11 +129,19 @@ class _Sum:
         for line, core, place, *counts in zip(*thing.accesses):
             _add(self._accesses, (lines[line], core, places[place]), tuple(counts), 1)
         self._totals = sum_of_cores((*self._totals, *thing.totals))
+        loads: list[Row] = [()]
+        for core, place, group, *counts in zip(*thing.loads):
+            loads.append((core, places[place], groups[group]))
+            _add(self._loads, loads[-1], tuple(counts), 0)
+        for load, core, count in zip(*thing.page_misses):
+            key = loads[load], core
+            self._page_misses[key] = self._page_misses.get(key, 0) + count
 
     def cut(self, most_lines: int, most_accesses: int) -> None:
         for (_, key), counts in self._of_runs.items():
             _add(self._uses, key, counts, _BYTES)
         self._of_runs.clear()
+        self._cut_loads(most_lines)
         if len(self._lines) - 1 <= most_lines and len(self._accesses) <= most_accesses:
             return
         transfers: dict[int, int] = dict.fromkeys(self._lines.values(), 0)
@@ -130,6 +159,23 @@ class _Sum:
             kept.add(line)
         self._keep(kept, most_accesses // 2)
 
+    def _cut_loads(self, most: int) -> None:
+        """If there are more loads, those with the fewest misses and lines become a load of each core without a
+        place."""
+        if len(self._loads) <= most:
+            return
+        weights: Counter[Row] = Counter({key: sum(counts) for key, counts in self._loads.items()})
+        for (key, _), count in self._page_misses.items():
+            weights[key] += count
+        ranked = sorted(self._loads, key=lambda key: (-weights[key], key))
+        new = {key: key if number < most // 2 else (key[0], 0, 0) for number, key in enumerate(ranked)}
+        loads, misses = self._loads, self._page_misses
+        self._loads, self._page_misses = {}, {}
+        for key, counts in loads.items():
+            _add(self._loads, new[key], counts, 0)
+        for (key, core), count in misses.items():
+            self._page_misses[new[key], core] = self._page_misses.get((new[key], core), 0) + count
+
     def _keep(self, kept: set[int], most_others: int) -> None:
         others: dict[Row, Row] = {}
         accesses: dict[Row, Row] = {}
@@ -146,14 +192,18 @@ class _Sum:
         self._uses = {key: counts for key, counts in self._uses.items() if key[0] in kept}
         self._lines = {key: line for key, line in self._lines.items() if line in kept or not line}
 
-    def whole(self, first: RankSharing, cores: int) -> RankSharing:
+    def whole(self, first: RankSharing, cores: int, page: int) -> RankSharing:
         number = {line: at for at, line in enumerate(self._lines.values())}
+        load_number = {load: at for at, load in enumerate(self._loads, 1)}
         return RankSharing(
             first.source, None, first.line, cores, tuple(self._groups), tuple(self._places),
             _columns([*self._lines][1:]),
             _columns((number[line], core, *counts) for (line, core), counts in self._uses.items()),
             _columns((number[line], *key, *counts) for (line, *key), counts in self._accesses.items()),
             self._totals,
+            page,
+            _columns((*key, *counts) for key, counts in self._loads.items()),
+            _columns((load_number[load], core, count) for (load, core), count in self._page_misses.items()),
         )
 
 

@@ -81,6 +81,21 @@ class SharedLine:
         return sum(access.transfers for access in self.accesses)
 
 
+class CoreLoad(NamedTuple):
+    """What a place in the code loads of some data, on one core. place: None if it is not known, or if there was no
+    room for more rows."""
+
+    part: int  # the index of the part
+    core: int
+    place: Instruction | None
+    group: int  # of the data objects beside the profile; 0: none
+    pages: int  # that it touched first
+    lines: int  # that no core had loaded before
+    second: int  # that one other core had loaded before, but not this one
+    further: int  # that several others had loaded before, but not this one
+    misses: tuple[tuple[int, int], ...]  # by core: misses of the last level in the pages that it touched first
+
+
 @dataclass(frozen=True, slots=True)
 class Sharing:
     """The contents of a sharing file. others: accesses to the lines that are not in `lines`."""
@@ -91,6 +106,8 @@ class Sharing:
     lines: tuple[SharedLine, ...]
     others: tuple[SharedAccess, ...]
     totals: tuple[CoreTotals, ...] = ()  # by core; empty if all cores share one set of caches
+    page: int = 0  # bytes; 0: pages and loads are not recorded
+    loads: tuple[CoreLoad, ...] = ()
 
     @property
     def rest(self) -> int:
@@ -104,10 +121,11 @@ class Sharing:
 
 def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sharing:
     """The contents of several files as one. name: returns the new name of a function."""
+    def new_place(place: Instruction | None) -> Instruction | None:
+        return None if place is None else place._replace(function=name(place.function))
+
     def renamed(access: SharedAccess) -> SharedAccess:
-        if access.place is None:
-            return access
-        return access._replace(place=access.place._replace(function=name(access.place.function)))
+        return access._replace(place=new_place(access.place))
 
     lines = [
         replace(line, part=number, accesses=tuple(map(renamed, line.accesses)))
@@ -116,7 +134,12 @@ def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sha
     parts = tuple(part for one in found for part in one.parts)
     others = tuple(renamed(access) for one in found for access in one.others)
     totals = sum_of_cores(core for one in found for core in one.totals)
-    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), others, totals)
+    loads = tuple(
+        load._replace(part=number, place=new_place(load.place)) for number, one in enumerate(found)
+        for load in one.loads
+    )
+    page = max(one.page for one in found)
+    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), others, totals, page, loads)
 
 
 def sum_of_cores(totals: Iterable[CoreTotals]) -> tuple[CoreTotals, ...]:

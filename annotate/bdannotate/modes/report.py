@@ -27,6 +27,7 @@ from ..views.paths import PATHS_TITLE, line_texts, path_lines
 from ..views.ranks import rank_sections
 from ..views.repairs import brief_repairs, repair_lines, variables
 from ..views.sarif import sarif
+from ..views.core_loads import AGAIN_TITLE, TOUCHES_TITLE, again_lines, touch_lines
 from ..views.sharing import CORES_TITLE, SHARING_TITLE, brief_sharing, core_lines, sharing_lines
 from ..views.text import Page
 from .curves import named_curve
@@ -177,6 +178,10 @@ def _sections(
         lines += text_report.section(SHARING_TITLE, sharing_lines(sharing, most, page), page)
         if sharing.totals:
             lines += text_report.section(CORES_TITLE, core_lines(sharing, page), page)
+        if sharing.loads is not None and sharing.loads.touches:
+            lines += text_report.section(TOUCHES_TITLE, touch_lines(sharing.loads, sharing, most, page), page)
+        if sharing.loads is not None and sharing.loads.again:
+            lines += text_report.section(AGAIN_TITLE, again_lines(sharing.loads, most, page), page)
     if ways is not None:
         most = rows_of(options.limit, None)
         about_paths = path_lines(ways, made.selection.columns, most, line_texts(options.include), page)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..model.errors import FormatProblem
-from ..model.sharing import CORE_EVENTS, CoreTotals, CoreUse, SharedAccess, SharedLine, Sharing
+from ..model.sharing import CORE_EVENTS, CoreLoad, CoreTotals, CoreUse, SharedAccess, SharedLine, Sharing
 from ..model.why import Instruction
 from .columns import path_beside
 from .sections import SectionReader, Table, number_of
@@ -18,8 +18,10 @@ _SECTIONS = {
     "cores": ("line", "core", "read", "written", "unknown", "false", "true", "migrating"),
     "accesses": ("line", "core", "place", "bytes", "reads", "writes", "lost", "invalidated", "atomics"),
     "totals": ("core", *CORE_EVENTS),
+    "loads": ("core", "place", "group", "pages", "lines", "second", "further"),
+    "page-misses": ("load", "core", "misses"),
 }
-_OPTIONAL = {"totals"}
+_OPTIONAL = {"totals", "loads", "page-misses"}
 _MOST_CORES = 64
 
 
@@ -40,7 +42,7 @@ class _Reader(SectionReader[Sharing]):
     sections = _SECTIONS
 
     def _part(self) -> Sharing:
-        headers, own, _, places, _ = self._places_head(("line", "cores"))
+        headers, own, _, places, _ = self._places_head(("line", "cores", "page"))
         line, cores = number_of(own, "line"), number_of(own, "cores")
         if line > 64 or cores > _MOST_CORES:
             raise FormatProblem(f"lines of {line:,} bytes and {cores:,} cores are more than there can be")
@@ -49,7 +51,11 @@ class _Reader(SectionReader[Sharing]):
             if name not in found and name not in _OPTIONAL:
                 raise FormatProblem(f"'{name}:' is missing")
         lines, others = _lines(found, places)
-        return Sharing((headers.part(self._source, ()),), line, cores, lines, others, _totals(found.get("totals")))
+        page = number_of(own, "page") if "page" in own else 0
+        return Sharing(
+            (headers.part(self._source, ()),), line, cores, lines, others, _totals(found.get("totals")), page,
+            _loads(found, places),
+        )
 
 
 def _lines(
@@ -82,6 +88,24 @@ def _totals(table: Table | None) -> tuple[CoreTotals, ...]:
         if number and one.core <= totals[number - 1].core:
             raise FormatProblem("totals: the cores are not in ascending order")
     return tuple(totals)
+
+
+def _loads(found: Mapping[str, Table], places: Sequence[Instruction | None]) -> tuple[CoreLoad, ...]:
+    """What cores load, each with what others miss in its pages."""
+    rows = found["loads"].rows if "loads" in found else ()
+    misses: dict[int, list[tuple[int, int]]] = {}
+    for load, core, count in found["page-misses"].rows if "page-misses" in found else ():
+        _check(core, _MOST_CORES, "core")
+        misses.setdefault(load, []).append((core, count))
+    loads: list[CoreLoad] = []
+    for number, (core, place, group, pages, lines, second, further) in enumerate(rows, 1):
+        _check(core, _MOST_CORES, "core")
+        _check(place, len(places), "place")
+        missed = tuple(misses.pop(number, ()))
+        loads.append(CoreLoad(0, core, places[place], group, pages, lines, second, further, missed))
+    for unknown in misses:
+        raise FormatProblem(f"page-misses: there is no load {unknown}")
+    return tuple(loads)
 
 
 def _check(number: int, limit: int, what: str) -> None:

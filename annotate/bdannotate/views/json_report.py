@@ -33,6 +33,7 @@ from .json_values import Json, text
 from .json_why import named_curve_json, repairs_json
 from .paths import paths_json
 from .ranks import ranks_json
+from .core_loads import loads_json
 from .sharing import sharing_json
 
 # Incremented if a reader of the old schema would misread the new one.
@@ -99,7 +100,7 @@ def profile_json(
         **({"objects": _objects(objects, details, index)} if objects else {}),
         **({"curve": named_curve_json(curve)} if curve else {}),
         **({} if repairs is None else {"repairs": repairs_json(repairs)}),
-        **({} if sharing is None else {"sharing": sharing_json(sharing)}),
+        **({} if sharing is None else {"sharing": {**sharing_json(sharing), **loads_json(sharing.loads)}}),
         **({} if ranks is None else {"ranks": ranks_json(ranks)}),
         **({} if paths is None else {"paths": paths_json(paths)}),
     }

@@ -39,16 +39,16 @@ def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[s
     lines: list[str] = []
     shown = found.data[:limit]
     for data in shown:
-        lines += _wrapped(_summary(data, found, page), "", page)
+        lines += hanging(_summary(data, found, page), "", page)
         for core in data.cores[:_MOST_CORES]:
-            lines += _wrapped(_core(core, found, page), "  ", page)
+            lines += hanging(_core(core, found, page), "  ", page)
         if len(data.cores) > _MOST_CORES:
             lines.append(f"  and {len(data.cores) - _MOST_CORES} more")
         lines.append("")
     if hidden := len(found.data) - len(shown):
         lines += [f"{hidden} more: --limit=all", ""]
     if found.rest:
-        lines += _wrapped(
+        lines += hanging(
             f"{found.rest:,} more transfers are of lines that moved fewer than four times each, or that "
             "there was no room to record.", "", page,
         )
@@ -64,7 +64,7 @@ def core_lines(found: SharingReport, page: Page) -> list[str]:
         for one in found.totals
     ]
     numbers.append((*map(sum, zip(*numbers)),))
-    names = [*(_core_name(one.core, found) for one in found.totals), "all"]
+    names = [*(core_label(one.core, found) for one in found.totals), "all"]
     rows = [heads, *(tuple(f"{value:,}" for value in row) for row in numbers)]
     if sum(max(map(len, column)) + 2 for column in zip(*rows)) + max(map(len, names)) > page.width:
         rows = [heads, *(tuple(map(short_count, row)) for row in numbers)]
@@ -74,7 +74,7 @@ def core_lines(found: SharingReport, page: Page) -> list[str]:
         "  ".join((name.ljust(room), *(value.rjust(width) for value, width in zip(row, widths))))
         for name, row in zip(["", *names], rows)
     ]
-    return [*lines, "", *_wrapped(
+    return [*lines, "", *hanging(
         "Had by others: D1 misses of lines that the D1 of another core had at that time.", "", page,
     )]
 
@@ -118,16 +118,17 @@ def _core(core: CoreBytes, found: SharingReport, page: Page) -> str:
         for verb, mask in (("reads", core.read & ~core.written), ("writes", core.written)) if mask
     ]
     use = f"{core_name(core, found)}: {', '.join(uses) or 'bytes not known'}; {_transfers(core.transfers)}"
-    places = ", ".join(_place(place, page) for place in core.places[:_MOST_PLACES])
+    places = ", ".join(place_label(place, page) for place in core.places[:_MOST_PLACES])
     return f"{use}; {places}" if places else use
 
 
 def core_name(core: CoreBytes, found: SharingReport) -> str:
     """The name of a core; that of its thread if each thread has its own core."""
-    return _core_name(core.core, found)
+    return core_label(core.core, found)
 
 
-def _core_name(core: int, found: SharingReport) -> str:
+def core_label(core: int, found: SharingReport) -> str:
+    """The name of the core of this number, from 0; that of its thread if each thread has its own core."""
     return f"core {core}" if found.cores < 64 else f"thread {core + 1}"
 
 
@@ -135,7 +136,8 @@ def _transfers(number: int) -> str:
     return "1 transfer" if number == 1 else f"{short_count(number)} transfers"
 
 
-def _place(place: CodeLine, page: Page) -> str:
+def place_label(place: CodeLine, page: Page) -> str:
+    """The name of a place in the code, such as "count (prog.c:23)"."""
     name = fit(page.name(place.function), _LONGEST_NAME)
     return f"{name} ({printable(os.path.basename(place.file))}:{place.line})" if place.line else name
 
@@ -162,7 +164,7 @@ def runs(mask: int) -> list[tuple[int, int]]:
     return found
 
 
-def sharing_json(found: SharingReport) -> Json:
+def sharing_json(found: SharingReport) -> dict[str, Json]:
     return {
         "transfers": found.transfers, "saved": found.false, "other": found.rest, "line": found.line,
         "seconds": found.cost * 1e-9,
@@ -196,7 +198,8 @@ def _bytes(mask: int) -> Json:
     return [byte for byte in range(64) if mask >> byte & 1]
 
 
-def _wrapped(line: str, indent: str, page: Page) -> list[str]:
+def hanging(line: str, indent: str, page: Page) -> list[str]:
+    """A text as lines, of which all but the first one are indented by two more columns."""
     return textwrap.wrap(
         line, page.width, initial_indent=indent, subsequent_indent=f"{indent}  ",
         break_on_hyphens=False, break_long_words=page.cut,

@@ -210,6 +210,7 @@ private:
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
     Outcome load_data(const DataMiss& miss);
     void note_other_core(const DataMiss& note);
+    void note_core_load(Address address, bool misses_ll);
     // Adds what has been charged to the counts of a core.
     template <class Add>
     [[gnu::noinline, gnu::cold]] void count_on(std::uint32_t core, Add add) {
@@ -365,7 +366,12 @@ void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
         Outcome outcome = Outcome::kHit;
         do {
             host_prefetch_misses();
-            outcome = std::max(outcome, load_data(cursor_.take_miss()));
+            const DataMiss& loaded = cursor_.take_miss();
+            const Outcome of_line = load_data(loaded);
+            if (__builtin_expect(state_.core_loads != nullptr, 0)) {
+                note_core_load(loaded.at.address, of_line >= Outcome::kLLMiss && outcome < Outcome::kLLMiss);
+            }
+            outcome = std::max(outcome, of_line);
             while (cursor_.has_note_at(index)) note_other_core(cursor_.take_miss());
         } while (cursor_.has_miss_at(index));
         if (is_write(missing.kind)) {
@@ -399,6 +405,21 @@ template <CacheTraits kTraits, class Observer>
     } else {
         caches_.take_data(note);
     }
+}
+
+// Which core loads a line, or is the first one that touches its page. `misses_ll`: whether an access will be charged
+// with a miss of LL because of it.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline]] void CacheReplay<kTraits, Observer>::note_core_load(Address address, bool misses_ll) {
+    state_.core_loads->load(state_.core(), address, misses_ll, [this]() -> CoreLoads::Charged {
+        const ChargeTarget target = charge_target();
+        if (target.node == kNoNode) return {};
+        std::uint32_t group = 0;
+        if (missed_cell_ != kNoCost) {
+            group = static_cast<std::uint32_t>(state_.objects->costs().owner_of(missed_cell_).group);
+        }
+        return {.instruction = target.costs, .group = group, .is_counted = true};
+    });
 }
 
 template <CacheTraits kTraits, class Observer>

@@ -109,6 +109,7 @@ public:
     const CoreCosts& core_costs() const { return state_.core_costs; }
     // Null if there is only one core. Complete after settle() or finish().
     const Sharing* sharing() const { return state_.sharing.get(); }
+    const CoreLoads* core_loads() const { return state_.core_loads.get(); }
     // By ScopeId - 1; empty if carriers of reuses were not asked for.
     std::span<const Scope> scopes() const {
         return state_.scopes == nullptr ? std::span<const Scope>{} : state_.scopes->scopes();

@@ -34,7 +34,9 @@ EngineState::EngineState(const EngineConfig& engine_config)
                              : nullptr),
       why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), config.whole_reuses, context_tree.get())
                      : nullptr),
-      sharing(config.cores != 0 ? std::make_unique<Sharing>(config.caches.d1.line_bits()) : nullptr) {
+      sharing(config.cores != 0 ? std::make_unique<Sharing>(config.caches.d1.line_bits()) : nullptr),
+      core_loads(config.cores != 0 ? std::make_unique<CoreLoads>(config.caches.d1.line_bits(), core_costs.counts())
+                                   : nullptr) {
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
     BD_CHECK(!config.why || config.cache_sim);
     BD_CHECK(config.cores == 0 || (config.cache_sim && config.caches.d1.line_bytes <= 64));
@@ -388,6 +390,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         }
         if (why != nullptr) why->clear();
         if (sharing != nullptr) sharing->clear_counts();
+        if (core_loads != nullptr) core_loads->clear_counts_if([](CostId) { return true; });
         return;
     }
     for (const BlockCost* cost : blocks.all()) {
@@ -405,10 +408,12 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         });
     }
     if (sharing != nullptr) {
-        sharing->clear_counts_if([this](CostId instruction) {
-            return std::ranges::all_of(std::as_const(costs)[instruction],
-                                       [](std::uint64_t count) { return count == 0; });
-        });
+        const auto is_zeroed = [this](CostId instruction) {
+            return instruction != kNoCost && std::ranges::all_of(std::as_const(costs)[instruction],
+                                                                 [](std::uint64_t count) { return count == 0; });
+        };
+        sharing->clear_counts_if(is_zeroed);
+        core_loads->clear_counts_if(is_zeroed);
     }
     for (std::uint32_t i = 1; i <= arcs.size(); ++i) {
         const ArcId arc{i};

@@ -28,6 +28,7 @@
 #include "engine/objects/objects.h"
 #include "engine/program/block.h"
 #include "engine/replay/engine_config.h"
+#include "engine/sharing/core_loads.h"
 #include "engine/sharing/sharing.h"
 #include "engine/trace/trace.h"
 #include "engine/why/why.h"
@@ -76,6 +77,9 @@ struct EngineState final : ContextNodeKeeper {
     // The block that runs has an access without an address: either its guard was false, and the count that it got with
     // the exit is taken back; or it locks the bus, which counts as Ge only.
     void on_unaddressed_access(BlockCost& block, const Access& access);
+
+    // The core of the thread that runs. There must be cores.
+    std::uint8_t core() const { return static_cast<std::uint8_t>(core_of_thread(thread, config.cores)); }
 
     // Whether the current execution has run a block.
     bool has_run() const { return current != nullptr && current->last != nullptr; }
@@ -145,9 +149,10 @@ struct EngineState final : ContextNodeKeeper {
     std::unique_ptr<ScopeTracker> scopes;  // null: carriers of reuses are not asked for
     CoreCosts core_costs;                  // counts nothing if all cores share one set of caches
     CallTracker calls;
-    std::unique_ptr<Objects> objects;  // null: not asked for
-    std::unique_ptr<Why> why;          // null: not asked for
-    std::unique_ptr<Sharing> sharing;  // null: there is only one core
+    std::unique_ptr<Objects> objects;       // null: not asked for
+    std::unique_ptr<Why> why;               // null: not asked for
+    std::unique_ptr<Sharing> sharing;       // null: there is only one core
+    std::unique_ptr<CoreLoads> core_loads;  // the same
 
     // For each guest thread, its own execution and those of the signal handlers that run on it, innermost last.
     std::vector<Executions> threads;

@@ -236,3 +236,43 @@ def test_asked_why_all_cores_share_one_set_of_caches(tmp_path: Path) -> None:
     assert run.profile.self_cost("read_lines", "D1mr") == 8 * LINES
     assert "D1copy" not in run.profile.totals
     assert report(run)["sharing"]["cores"] == []
+
+
+# guest/first_touch.c: of a matrix of 256 pages, which of three threads touches how many first, how often each misses
+# the last level there, how many of its lines several cores load, and how often further cores do. Each of two passes of
+# each of two threads reads half of it, or all.
+PAGES = 256
+IN_MATRIX = PAGES * 4096 // 64
+TOUCHED = {
+    "main": ({0: PAGES}, {(0, 0): IN_MATRIX, (0, 1): IN_MATRIX, (0, 2): IN_MATRIX}, (IN_MATRIX, IN_MATRIX)),
+    "parallel": (
+        {1: PAGES // 2, 2: PAGES // 2}, {(1, 1): 3 * IN_MATRIX // 2, (2, 2): 3 * IN_MATRIX // 2}, (0, 0),
+    ),
+    "common": ({0: PAGES}, {(0, 0): IN_MATRIX, (0, 1): 2 * IN_MATRIX, (0, 2): 2 * IN_MATRIX},
+               (IN_MATRIX, 2 * IN_MATRIX)),
+}
+SMALL_LAST_LEVEL = ("--I1=32768,8,64", "--D1=32768,8,64", "--LL=65536,16,64")
+
+
+@pytest.mark.parametrize("kind", TOUCHED)
+@pytest.mark.parametrize("options", [(), ("--why=yes",), ("--L2=32768,8,64",), ("--paths=yes",)])
+def test_pages_belong_to_who_touches_them_first(kind: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    pages, misses, (lines, loads) = TOUCHED[kind]
+    words: list[str | Path] = [GUESTS / "first_touch", kind]
+    with_cores = [*SMALL_LAST_LEVEL, "--cores=threads", "--fair-sched=try", "--objects=yes", *options]
+    run = run_tool(tmp_path, words, with_cores)
+    told = report(run)["sharing"]
+    found = told["first_touch"]
+    totals = run.profile.totals
+    assert found["misses"] == totals["DLmr"] + totals["DLmw"]
+    matrix = [one for one in found["data"] if one["object"] == "variable matrix"]
+    if kind == "parallel":  # each misses its own
+        assert matrix == []
+        assert found["of_others"] <= 0.01 * found["misses"]
+    else:
+        (one,) = matrix
+        assert ({one["core"]: one["pages"]}, one["place"]["function"]) == (pages, "fill")
+        assert {(0, each["core"]): each["misses"] for each in one["misses"]} == misses
+        assert one["spread"]
+    again = [(one["lines"], one["loads"]) for one in told["loaded_again"] if one["object"] == "variable matrix"]
+    assert again == ([(lines, loads)] if loads and "--why=yes" not in options else [])

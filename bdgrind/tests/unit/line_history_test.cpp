@@ -22,9 +22,9 @@ TEST(LineHistory, KnowsWhoLoadedALineAndWhoDroveItOut) {
 }
 
 TEST(LineHistory, FollowsOneLineInEightOnceThereHaveBeenMany) {
-    constexpr std::uint64_t kLines = 8000;
-    LineHistory history(1, kLines);
-    for (std::uint64_t i = 1; i <= kLines; ++i) {
+    constexpr std::uint64_t kLineCount = 8000;
+    LineHistory history(1, kLineCount);
+    for (std::uint64_t i = 1; i <= kLineCount; ++i) {
         EXPECT_EQ(history.one_in(), 1u);
         EXPECT_TRUE(history.follows(LineNumber{i}));
         history.load(0, LineNumber{i}, CostId{static_cast<std::uint32_t>(i)});
@@ -33,7 +33,7 @@ TEST(LineHistory, FollowsOneLineInEightOnceThereHaveBeenMany) {
     EXPECT_EQ(history.one_in(), 8u);
     std::uint64_t followed = 0;
     std::uint64_t latest = 0;
-    for (std::uint64_t i = 1; i <= kLines; ++i) {
+    for (std::uint64_t i = 1; i <= kLineCount; ++i) {
         const LineNumber line{i};
         // What is followed keeps its history.
         const CostId by{static_cast<std::uint32_t>(i)};
@@ -46,7 +46,7 @@ TEST(LineHistory, FollowsOneLineInEightOnceThereHaveBeenMany) {
         EXPECT_LE(i - latest, 21u);
         latest = i;
     }
-    EXPECT_NEAR(static_cast<double>(followed), kLines / 8.0, 10);
+    EXPECT_NEAR(static_cast<double>(followed), kLineCount / 8.0, 10);
 }
 
 }  // namespace

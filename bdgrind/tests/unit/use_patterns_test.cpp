@@ -142,7 +142,7 @@ TEST_F(UsePatternsTest, WhatWaitsIsForgottenWithTheRest) {
 
 // Each of the first lines, then one in eight, which stands for eight.
 TEST_F(UsePatternsTest, OfManyLinesASampleIsLookedAt) {
-    constexpr std::uint32_t kLines = LineSample::kLookedAtFirst + 80000;
+    constexpr std::uint32_t kLineCount = LineSample::kLookedAtFirst + 80000;
     for (std::uint32_t i = 0; i < LineSample::kLookedAtFirst; ++i) {
         ASSERT_TRUE(patterns_.take_line());
         patterns_.add(kCell, kGroup, 64, 0, 64, 1);
@@ -150,7 +150,7 @@ TEST_F(UsePatternsTest, OfManyLinesASampleIsLookedAt) {
     EXPECT_EQ(patterns_.one_in(), 1u);
     EXPECT_EQ(times({1, kCell, kGroup, 0, 64}), LineSample::kLookedAtFirst);
     std::uint64_t taken = 0;
-    for (std::uint32_t i = LineSample::kLookedAtFirst; i < kLines; ++i) {
+    for (std::uint32_t i = LineSample::kLookedAtFirst; i < kLineCount; ++i) {
         if (!patterns_.take_line()) continue;
         ++taken;
         patterns_.add(kCell, kGroup, 64, 0, 64, i % 2 + 1);

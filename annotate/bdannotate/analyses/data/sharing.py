@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ...model.objects import CodeLine, ObjectGroup, Objects
 from ...model.profile import Function
 from ...model.sharing import CoreTotals, CoreUse, SharedLine, Sharing
+from .core_loads import CoreLoadsReport, report_loads
 
 # Nanoseconds of a transfer between cores if the machine file has no figure: an assumption, typical of machines with one
 # last-level cache.
@@ -80,6 +81,7 @@ class SharingReport:
     cores: int
     cost: float  # nanoseconds of a transfer
     totals: tuple[CoreTotals, ...] = ()  # by core; empty if all cores share one set of caches
+    loads: CoreLoadsReport | None = None  # None: not recorded
 
     def notable(self, instructions: int) -> Sequence[SharedData]:
         """The data of which enough transfers can be saved; empty if that would be too small a share of the run's time.
@@ -106,6 +108,7 @@ def report_sharing(found: Sharing, objects: Objects | None, cost: float | None =
     saved = sum(one.transfers - one.after for one in data)
     return SharingReport(
         tuple(data), found.transfers, saved, found.rest, found.line, found.cores, cost or ASSUMED_COST, found.totals,
+        report_loads(found, objects),
     )
 
 
