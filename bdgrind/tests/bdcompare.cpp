@@ -120,7 +120,7 @@ int compare(const char* path, const Options& options) {
     Scenario scenario;
     scenario.caches = config.caches;
     scenario.tlbs = config.tlbs;
-    scenario.prefetch = config.prefetch;
+    scenario.callgrind_prefetcher = config.callgrind_prefetcher;
     scenario.prefetchers = config.prefetchers;
     for (Batch batch = reader.read(32768, symbols, blocks); !batch.empty();
          batch = reader.read(32768, symbols, blocks)) {

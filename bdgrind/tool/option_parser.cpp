@@ -307,7 +307,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .separate_threads = given.separate_threads,
                         .dump_every = given.dump_every_bb,
                         .write_back = given.simulate_wb,
-                        .prefetch = given.simulate_hwpref,
+                        .callgrind_prefetcher = given.simulate_hwpref,
                         .prefetchers = given.prefetch.rules,
                         .branch_sim = given.branch_sim,
                         .collect_jumps = given.collect_jumps || given.has_structure(),

@@ -111,7 +111,8 @@ EngineConfig Session::make_config(std::string_view* source) {
         VG_(umsg)("Warning: --alloc-fn and --free-fn do nothing without --objects=yes.\n");
     }
     if (!config.cache_sim) {
-        if ((config.write_back || config.prefetch || config.prefetchers.any()) && VG_(clo_verbosity) > 0) {
+        const bool prefetches = config.callgrind_prefetcher || config.prefetchers.any();
+        if ((config.write_back || prefetches) && VG_(clo_verbosity) > 0) {
             VG_(umsg)("Warning: --simulate-wb, --simulate-hwpref and --prefetch do nothing without --cache-sim=yes.\n");
         }
         return config;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The simulated caches, and the use of each line in them: I1 and D1, both in front of one LL, or of an L2 that is in
-// front of LL. Several cores have these of their own, and share LL. docs/simulation.md is the specification.
+// front of LL. Several cores have these of their own, and share LL, which is in last_level.h. docs/simulation.md is the
+// specification.
 //
 // The hierarchy does not know calls or events. The sink decides who is charged for a line: it returns an opaque
 // ChargeTarget when a line is loaded, and gets it back when the line is evicted.
@@ -39,25 +40,14 @@
 #include "engine/cache/instruction_cache.h"
 #include "engine/cache/l1_cache.h"
 #include "engine/cache/l1_stage.h"
+#include "engine/cache/last_level.h"
+#include "engine/cache/level.h"
 #include "engine/cache/line_overlap.h"
 #include "engine/cache/middle_cache.h"
 #include "engine/cache/page_placement.h"
 #include "engine/cache/reuse.h"
-#include "engine/cache/touched_lines.h"
-#include "engine/cache/write_back_and_prefetch.h"
 
 namespace bd {
-
-enum class Level : std::uint8_t { kL1, kL2, kLL };
-
-// The outermost level that an access missed.
-enum class Outcome : std::uint8_t {
-    kHit,
-    kL1Miss,
-    kL2Miss,  // only with an L2
-    kLLMiss,
-    kLLDirtyMiss,  // an LL miss that evicted a line which had to be written to memory first
-};
 
 // Why an access missed: at each level, the greatest cause among its lines.
 struct Causes {
@@ -77,7 +67,7 @@ public:
     using DataMiss = typename Data::Miss;
 
     // `cores`: how many there may be, from 1; with traits that ask why, there is one.
-    Hierarchy(const CacheGeometries& caches, Sink& sink, WriteBackAndPrefetchConfig config = {}, ReuseRules rules = {},
+    Hierarchy(const CacheGeometries& caches, Sink& sink, const LastLevelConfig& config = {}, ReuseRules rules = {},
               std::uint32_t cores = 1)
         : sink_(sink),
           stage_(caches, chunk_words(caches), config.write_back, rules, cores, kTraits.middle_level),
@@ -85,15 +75,11 @@ public:
           d1_(stage_.data()),
           caches_(caches),
           rules_(rules),
+          write_back_(config.write_back),
           pages_(caches.pages),
-          ll_(caches.ll, &pages_),
-          ll_bits_(caches.ll.line_bits()),
-          write_back_and_prefetch_(caches, config),
-          ll_touched_(ll_.size(), rules) {
+          last_(caches, &pages_, *this, config, rules) {
         BD_CHECK(!kTraits.common_lines || has_common_lines(caches));
         BD_CHECK(kTraits.middle_level == caches.has_l2());
-        BD_CHECK(kTraits.write_back_and_prefetch ||
-                 (!config.write_back && !config.prefetch && !config.prefetchers.any()));
         BD_CHECK(!kTraits.why || cores == 1);
         cores_.resize(cores);
         here_ = &core(0);
@@ -166,7 +152,11 @@ public:
     std::uint32_t leaves_core() const { return (leaves_ != nullptr ? leaves_ : here_)->number; }
 
     // With kTraits.why: the causes of the misses since this was last called.
-    Causes take_causes() { return std::exchange(causes_, {}); }
+    Causes take_causes() {
+        Causes causes = std::exchange(causes_, {});
+        causes.ll = last_.take_cause();
+        return causes;
+    }
 
     // Prefetch, in two steps, what load_data() and load_fetched() will need for a later miss.
     template <class Miss>
@@ -174,9 +164,9 @@ public:
         if constexpr (kTraits.middle_level) {
             here_->l2.lines.host_prefetch_set(here_->l2.line_of(miss.at.address));
         } else {
-            ll_.host_prefetch_set(ll_line_of(miss.at.address));
+            last_.host_prefetch_set(miss.at.address);
         }
-        if constexpr (kTraits.why) ll_touched_.host_prefetch(ll_line_of(miss.at.address));
+        last_.host_prefetch_touch(miss.at.address);
     }
     [[gnu::always_inline]] void host_prefetch_line(const DataMiss& miss) {
         if (!miss.loads()) return;
@@ -215,13 +205,7 @@ public:
         stage_.flushed();
         if constexpr (kTraits.middle_level) for_each_core([this](Core& core) { flush_l2(core); });
         leaves_ = nullptr;
-        for (std::uint32_t index = 0; index < ll_.size(); ++index) {
-            if (ll_[index] == kNoLine) continue;
-            if constexpr (kTraits.line_use) retire_ll(index);
-            ll_.clear(index);
-        }
-        if constexpr (kTraits.why) ll_touched_.clear();
-        if constexpr (kTraits.write_back_and_prefetch) write_back_and_prefetch_.clear();
+        last_.flush();
     }
 
     // Keeps all lines in the caches, but without charging them when they are evicted.
@@ -232,7 +216,7 @@ public:
                 drop_charges(core.d1);
                 if constexpr (kTraits.middle_level) drop_charges(core.l2.lines);
             });
-            drop_charges(ll_);
+            drop_charges(last_.lines());
         }
     }
 
@@ -241,12 +225,11 @@ private:
     using DataUse = typename Data::Use;
     using Overlap = LineOverlap<kTraits.common_lines, Use>;
 
+    using Last = LastLevel<kTraits, Hierarchy>;
+    friend Last;
+
     struct NoUse {};
-    struct LLUse : Use {
-        ChargeTarget target{};
-    };
-    using LLLines = CacheLines<std::conditional_t<kTraits.line_use, LLUse, NoUse>>;
-    struct L2Use : LLUse {
+    struct L2Use : LastLevelUse<kTraits> {
         std::uint32_t next_index = 0;  // as below
     };
     using L2 = MiddleCache<kTraits, std::conditional_t<kTraits.line_use, L2Use, NoUse>>;
@@ -274,10 +257,6 @@ private:
         [[no_unique_address]] std::conditional_t<kTraits.middle_level, L2, NoL2> l2;
     };
 
-    struct NoLines {
-        NoLines(std::uint32_t, ReuseRules) {}
-    };
-
     // The length of chunks: as long as is useful, but short if D1 is often asked for the use of lines, as a small LL
     // evicts lines that are in D1. (L2 does so, too, but shorter chunks cost more than that: 1,024 words instead of
     // 8,192 make the replay of perl 16 % longer, and that of an array that is copied 5 %.)
@@ -288,9 +267,7 @@ private:
     Core& core(std::uint32_t number) {
         std::unique_ptr<Core>& core = cores_[number];
         if (__builtin_expect(core == nullptr, 0)) {
-            bool write_back = false;
-            if constexpr (kTraits.write_back_and_prefetch) write_back = write_back_and_prefetch_.write_back;
-            core = std::make_unique<Core>(number, caches_, &pages_, write_back, rules_);
+            core = std::make_unique<Core>(number, caches_, &pages_, write_back_, rules_);
         }
         return *core;
     }
@@ -313,11 +290,11 @@ private:
     [[gnu::always_inline]] void host_prefetch_behind_l1(Address address) {
         if constexpr (kTraits.middle_level) {
             here_->l2.lines.host_prefetch_line(here_->l2.line_of(address));
-            ll_.host_prefetch_set(ll_line_of(address));
+            last_.host_prefetch_set(address);
         } else {
-            ll_.host_prefetch_line(ll_line_of(address));
+            last_.host_prefetch_line(address);
         }
-        if constexpr (kTraits.why) ll_touched_.host_prefetch_tick(ll_line_of(address));
+        last_.host_prefetch_tick(address);
     }
     // Prefetches, on the host, the place at which the next level may still hold a line.
     [[gnu::always_inline]] void host_prefetch_next(const Load& load) {
@@ -325,7 +302,7 @@ private:
         if constexpr (kTraits.middle_level) {
             __builtin_prefetch(&here_->l2.lines.use_of(load.next_index), 1);
         } else {
-            __builtin_prefetch(&ll_.use_of(load.next_index), 1);
+            last_.host_prefetch_at(load.next_index);
         }
     }
 
@@ -341,7 +318,7 @@ private:
         if constexpr (kTraits.middle_level) {
             return load_from_l2(reference, address, size, index);
         } else {
-            return load_from_ll(reference, address, size, index);
+            return last_.load(reference, address, size, index);
         }
     }
 
@@ -362,7 +339,7 @@ private:
                 *index = make_l2(reference, LineNumber{number}, begin);
                 std::uint32_t ll_index = 0;
                 outcome = std::max(
-                    outcome, load_from_ll(reference, begin, static_cast<std::uint32_t>(behind - begin + 1), &ll_index));
+                    outcome, last_.load(reference, begin, static_cast<std::uint32_t>(behind - begin + 1), &ll_index));
                 if constexpr (kTraits.line_use) l2.lines.use_of(*index).next_index = ll_index;
             }
             if (kTraits.common_lines) break;
@@ -378,93 +355,9 @@ private:
         if (slot.evicted != kNoLine) retire_l2(*here_, slot.evicted, slot.index);
         if constexpr (kTraits.line_use) l2.lines.use_of(slot.index) = L2Use{{{}, target}};
         if constexpr (kTraits.write_back_and_prefetch) {
-            if (write_back_and_prefetch_.write_back) l2.dirty[slot.index] = false;
+            if (write_back_) l2.dirty[slot.index] = false;
         }
         return slot.index;
-    }
-
-    Outcome load_from_ll(Reference reference, Address address, std::uint32_t size, std::uint32_t* index) {
-        Outcome outcome = kTraits.middle_level ? Outcome::kL2Miss : Outcome::kL1Miss;
-        const Address last = (address + size - 1) >> ll_bits();
-        for (Address number = address >> ll_bits(); number <= last; ++number) {
-            if constexpr (kTraits.write_back_and_prefetch) {
-                if (write_back_and_prefetch_.prefetch) prefetch(reference, LineNumber{number});
-            }
-            *index = ll_.use(LineNumber{number});
-            const bool misses = *index == LLLines::kAbsent;
-            if constexpr (kTraits.why) {
-                const Cause cause = ll_touched_.touch(LineNumber{number}, misses);
-                if (misses) causes_.ll = std::max(causes_.ll, cause);
-            }
-            if (misses) {
-                *index = load_ll(reference, LineNumber{number}, std::max(address, number << ll_bits()));
-                Outcome missed = Outcome::kLLMiss;
-                if constexpr (kTraits.write_back_and_prefetch) {
-                    if (write_back_and_prefetch_.evicted_dirty) missed = Outcome::kLLDirtyMiss;
-                }
-                outcome = std::max(outcome, missed);
-            }
-            if constexpr (kTraits.write_back_and_prefetch) {
-                if (write_back_and_prefetch_.prefetchers.any()) {
-                    if (!misses) settle_prefetched(*index, true);
-                    prefetch_after(reference, LineNumber{number}, misses, std::max(address, number << ll_bits()));
-                }
-            }
-            if (kTraits.common_lines) break;
-        }
-        return outcome;
-    }
-
-    std::uint32_t load_ll(Reference reference, LineNumber line, Address address) {
-        const ChargeTarget target = target_of_load(reference, address);
-        const auto slot = ll_.insert(line);
-        if constexpr (kTraits.line_use) {
-            LLUse& use = ll_.use_of(slot.index);
-            if (slot.evicted != kNoLine) {
-                take_over(slot.evicted, use);
-                retire_ll(slot.index);
-            }
-            use = LLUse{{}, target};
-        }
-        if constexpr (kTraits.write_back_and_prefetch) {
-            if (write_back_and_prefetch_.write_back) replace_in_ll(slot.index, slot.evicted);
-            if (write_back_and_prefetch_.prefetchers.any()) write_back_and_prefetch_.ll_prefetched[slot.index] = false;
-        }
-        return slot.index;
-    }
-
-    // A line, `missed`, is looked up in LL. The line that is then prefetched belongs to the access that missed; if the
-    // prefetch evicts a line, that is not counted as a miss.
-    void prefetch(Reference reference, LineNumber missed) {
-        const LineNumber line = write_back_and_prefetch_.streams.on_lookup(missed);
-        if (line == kNoLine) return;
-        if constexpr (kTraits.why) ll_touched_.touch(line, false);
-        if (ll_.use(line) == LLLines::kAbsent) {
-            load_ll(reference, line, static_cast<Address>(line) << ll_bits());
-        }
-    }
-
-    // The prefetchers look at a line that has been looked for because of `address`. What they load belongs to that
-    // access.
-    [[gnu::noinline]] void prefetch_after(Reference reference, LineNumber line, bool missed, Address address) {
-        const auto load = [&](LineNumber wanted) {
-            if (ll_.find(wanted) != LLLines::kAbsent) return;
-            if constexpr (kTraits.why) ll_touched_.touch(wanted, false);
-            const std::uint32_t index = load_ll(reference, wanted, static_cast<Address>(wanted) << ll_bits());
-            write_back_and_prefetch_.ll_prefetched[index] = true;
-        };
-        Prefetchers& prefetchers = write_back_and_prefetch_.prefetchers;
-        prefetchers.after(line, missed, load);
-        if (!prefetchers.follows_instructions() || reference == Reference::kFetch) return;
-        const Block& block = *exit_of(chunk_->words[data_position_.record]).block;
-        const std::size_t instruction = block.accesses()[data_position_.access].instruction;
-        prefetchers.after_instruction(block.instruction_address(instruction), address, load);
-    }
-
-    // A line in LL is used, or leaves: if it was prefetched, and not used before, that is told.
-    void settle_prefetched(std::uint32_t index, bool is_used) {
-        if (!std::exchange(write_back_and_prefetch_.ll_prefetched[index], false)) return;
-        if constexpr (kTraits.line_use) sink_.prefetched(ll_.use_of(index).target, is_used);
     }
 
     // A line leaves I1 or D1 of a core: its use is reported, and added to that in the next level that still holds the
@@ -487,7 +380,7 @@ private:
         if constexpr (kTraits.middle_level) {
             merge_into_l2(core.l2, bits, line, use, load.next_index);
         } else {
-            merge_into_ll(bits, line, use, load.next_index);
+            last_.merge(bits, line, use, load.next_index);
         }
     }
 
@@ -500,27 +393,20 @@ private:
             Overlap::merge(bits, line, use, l2_bits(), middle, l2.lines.use_of(found));
             rest.bytes = Overlap::without(rest.bytes, bits, line, l2_bits(), middle);
         });
-        if (!rest.bytes.empty()) merge_into_ll(bits, line, rest, 0);
+        if (!rest.bytes.empty()) last_.merge(bits, line, rest, 0);
     }
-    void merge_into_ll(unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
-        Overlap::for_each_line(bits, line, ll_bits(), [&](LineNumber last) {
-            const std::uint32_t found = ll_[index] == last ? index : ll_.find(last);
-            if (found != LLLines::kAbsent) Overlap::merge(bits, line, use, ll_bits(), last, ll_.use_of(found));
-        });
-    }
-
     // A line leaves L2: its own use is added to that in LL. The use that copies of it in L1 have recorded so far
     // belongs to it, too.
     void retire_l2(Core& core, LineNumber middle, std::uint32_t index) {
         if constexpr (kTraits.line_use) {
             L2Use& use = core.l2.lines.use_of(index);
-            merge_into_ll(l2_bits(), middle, use, use.next_index);
+            last_.merge(l2_bits(), middle, use, use.next_index);
             take_over_from_l1(core, l2_bits(), middle, use);
             sink_.evict(Level::kL2, use.target, use.accesses, use.bytes.count(), 1u << l2_bits());
         }
         if constexpr (kTraits.write_back_and_prefetch) {
-            if (write_back_and_prefetch_.write_back && core.l2.dirty[index]) {
-                write_back_to_ll(Overlap::first_byte(l2_bits(), middle), Overlap::last_byte(l2_bits(), middle));
+            if (write_back_ && core.l2.dirty[index]) {
+                last_.write_back(Overlap::first_byte(l2_bits(), middle), Overlap::last_byte(l2_bits(), middle));
             }
         }
     }
@@ -535,25 +421,26 @@ private:
         l2.touched.clear();
     }
 
-    void retire_ll(std::uint32_t index) {
-        if constexpr (kTraits.write_back_and_prefetch) {
-            if (write_back_and_prefetch_.prefetchers.any()) settle_prefetched(index, false);
-        }
-        const LLUse& use = ll_.use_of(index);
-        sink_.evict(Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << ll_bits());
+    // What LL asks, as its Front.
+    void retire(const LastLevelUse<kTraits>& use) {
+        sink_.evict(Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << last_.line_bits());
     }
-
+    void prefetched(const ChargeTarget& target, bool is_used) { sink_.prefetched(target, is_used); }
+    Address data_instruction() const {
+        const Block& block = *exit_of(chunk_->words[data_position_.record]).block;
+        return block.instruction_address(block.accesses()[data_position_.access].instruction);
+    }
     // `last` leaves LL: the use that copies of it have recorded so far belongs to it.
-    void take_over(LineNumber last, LLUse& to) {
+    void take_over(LineNumber last, LastLevelUse<kTraits>& to) {
         for_each_core([&](Core& core) {
             if constexpr (kTraits.middle_level) {
-                Overlap::for_each_line(ll_bits(), last, l2_bits(), [&](LineNumber middle) {
+                Overlap::for_each_line(last_.line_bits(), last, l2_bits(), [&](LineNumber middle) {
                     const std::uint32_t index = core.l2.lines.find(middle);
                     if (index == L2::Lines::kAbsent) return;
-                    Overlap::merge(l2_bits(), middle, core.l2.lines.use_of(index), ll_bits(), last, to);
+                    Overlap::merge(l2_bits(), middle, core.l2.lines.use_of(index), last_.line_bits(), last, to);
                 });
             }
-            take_over_from_l1(core, ll_bits(), last, to);
+            take_over_from_l1(core, last_.line_bits(), last, to);
         });
     }
     // The same for copies in L1 of a line of 1 << `bits` bytes.
@@ -590,38 +477,25 @@ private:
                 if (index != L2::Lines::kAbsent) {
                     core.l2.dirty[index] = true;
                 } else {
-                    write_back_to_ll(std::max(first, Overlap::first_byte(l2_bits(), middle)),
+                    last_.write_back(std::max(first, Overlap::first_byte(l2_bits(), middle)),
                                      std::min(last, Overlap::last_byte(l2_bits(), middle)));
                 }
             });
         } else {
-            write_back_to_ll(first, last);
+            last_.write_back(first, last);
         }
-    }
-    void write_back_to_ll(Address first, Address last) {
-        Overlap::for_each_line_between(first, last, ll_bits(), [this](LineNumber number) {
-            const std::uint32_t index = ll_.find(number);
-            if (index != LLLines::kAbsent) write_back_and_prefetch_.ll_dirty[index] = true;
-        });
-    }
-
-    // A slot of LL got a new line instead of `evicted`, which counts as dirty if a copy in D1 is, as with its use.
-    void replace_in_ll(std::uint32_t index, LineNumber evicted) {
-        bool& dirty = write_back_and_prefetch_.ll_dirty[index];
-        write_back_and_prefetch_.evicted_dirty = evicted != kNoLine && (dirty || has_dirty_copy(evicted));
-        dirty = false;
     }
 
     bool has_dirty_copy(LineNumber last) {
         bool dirty = false;
         for_each_core([&](Core& core) {
             if constexpr (kTraits.middle_level) {
-                Overlap::for_each_line(ll_bits(), last, l2_bits(), [&](LineNumber middle) {
+                Overlap::for_each_line(last_.line_bits(), last, l2_bits(), [&](LineNumber middle) {
                     const std::uint32_t index = core.l2.lines.find(middle);
                     if (index != L2::Lines::kAbsent && core.l2.dirty[index]) dirty = true;
                 });
             }
-            Overlap::for_each_line(ll_bits(), last, d1_.line_bits(), [&](LineNumber line) {
+            Overlap::for_each_line(last_.line_bits(), last, d1_.line_bits(), [&](LineNumber line) {
                 const std::uint32_t slot = core.d1.find(line);
                 if (slot != L1Lines::kAbsent && data_use(core, slot, line).dirty) dirty = true;
             });
@@ -630,8 +504,6 @@ private:
     }
 
     unsigned l2_bits() const { return here_->l2.line_bits(); }
-    unsigned ll_bits() const { return kTraits.common_lines ? 6 : ll_bits_; }
-    LineNumber ll_line_of(Address address) const { return LineNumber{address >> ll_bits()}; }
 
     Sink& sink_;
     Stage stage_;
@@ -645,13 +517,9 @@ private:
     const Chunk* chunk_ = nullptr;              // the chunk that is being replayed
     DataPosition data_position_;
     FetchPosition fetch_position_;
+    const bool write_back_;
     PagePlacement pages_;
-    LLLines ll_;
-    unsigned ll_bits_;
-    [[no_unique_address]] std::conditional_t<kTraits.write_back_and_prefetch, WriteBackAndPrefetch,
-                                             NoWriteBackAndPrefetch>
-        write_back_and_prefetch_;
-    [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NoLines> ll_touched_;
+    Last last_;
     Causes causes_;
 };
 

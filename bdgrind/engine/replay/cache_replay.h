@@ -35,7 +35,7 @@ public:
         : state_(state),
           caches_(state.config.caches, *this,
                   {.write_back = state.config.write_back,
-                   .prefetch = state.config.prefetch,
+                   .callgrind_prefetcher = state.config.callgrind_prefetcher,
                    .prefetchers = state.config.prefetchers},
                   state.config.reuse_rules, state.config.private_caches()),
           observer_(state),

@@ -26,15 +26,16 @@ struct EngineConfig {
     bool collect_at_start = true;   // whether threads and signal handlers collect costs from their start
     bool separate_threads = false;  // separates costs by guest thread
     std::uint64_t dump_every = 0;   // blocks between requests to dump; 0: no requests
-    bool write_back = false;        // counts LL misses that first write a line to memory
-    bool prefetch = false;          // simulates prefetching into LL; both ignored without cache_sim
-    PrefetchRules prefetchers{};    // others, whose lines are counted with cache_use; the same
-    bool branch_sim = false;        // predicts branches
-    bool collect_jumps = false;     // counts jumps within functions
-    bool bus_events = false;        // counts atomic instructions
-    bool system_calls = false;      // counts system calls and their time
-    bool system_cpu_time = false;   // and their processor time
-    bool context_tree = false;      // also separates costs by the whole call path
+    bool write_back = false;        // counts LL misses that first write a line to memory; ignored without cache_sim
+    // Prefetchers of LL: Callgrind's, and others, whose lines are counted with cache_use. Ignored without cache_sim.
+    bool callgrind_prefetcher = false;
+    PrefetchRules prefetchers{};
+    bool branch_sim = false;       // predicts branches
+    bool collect_jumps = false;    // counts jumps within functions
+    bool bus_events = false;       // counts atomic instructions
+    bool system_calls = false;     // counts system calls and their time
+    bool system_cpu_time = false;  // and their processor time
+    bool context_tree = false;     // also separates costs by the whole call path
     ContextTreeRules context_tree_rules{};
     bool flow_paths = false;  // also separates costs by paths within functions
     FlowRules flow_rules{};

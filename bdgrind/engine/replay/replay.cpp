@@ -36,7 +36,7 @@ using WithScopes = ScopeObserver<Observer, TouchClock>;
 CacheTraits wanted(const EngineConfig& config) {
     return {.common_lines = has_common_lines(config.caches),
             .line_use = config.cache_use,
-            .write_back_and_prefetch = config.write_back || config.prefetch || config.prefetchers.any(),
+            .write_back_and_prefetch = config.write_back || config.callgrind_prefetcher || config.prefetchers.any(),
             .why = config.why,
             .middle_level = config.caches.has_l2()};
 }

@@ -36,7 +36,7 @@ constexpr unsigned kFlowRuns = 1500;
 EngineConfig flow_config(const Scenario& scenario) {
     return {.caches = scenario.caches,
             .contexts = {.skip_direct_recursion = scenario.skip_direct_recursion, .separate_callers = true},
-            .prefetch = scenario.prefetch,
+            .callgrind_prefetcher = scenario.callgrind_prefetcher,
             .flow_paths = true};
 }
 

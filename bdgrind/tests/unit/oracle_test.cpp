@@ -101,7 +101,7 @@ EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
             .separate_threads = variant.separate_threads,
             .dump_every = variant.dump_every,
             .write_back = variant.more_events && variant.write_backs,
-            .prefetch = scenario.prefetch,
+            .callgrind_prefetcher = scenario.callgrind_prefetcher,
             .prefetchers = scenario.prefetchers,
             .branch_sim = variant.more_events && variant.branches,
             .collect_jumps = variant.more_events,
@@ -214,7 +214,7 @@ TEST(Oracle, ThreeLevelsAreTheSame) {
         const bool plain = random() % 3 == 0;  // as it is simulated fastest
         const RunVariant variant = random_variant(random, plain);
         Scenario scenario = with_l2(random_scenario(seed), seed);
-        if (plain) scenario.prefetch = false;
+        if (plain) scenario.callgrind_prefetcher = false;
         expect_equal(variant.object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
     });
 }
@@ -228,7 +228,7 @@ TEST(Oracle, ReplacementPoliciesAreTheSame) {
         const RunVariant variant = random_variant(random, plain);
         const Scenario simple = random_scenario(seed);
         Scenario scenario = with_policies(random() % 2 == 0 ? simple : with_l2(simple, seed), seed);
-        if (plain) scenario.prefetch = false;
+        if (plain) scenario.callgrind_prefetcher = false;
         expect_equal(variant.object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
     });
 }
@@ -254,7 +254,7 @@ TEST(Oracle, PageMissesAreTheSame) {
         variant.patterns = variant.object_depth != 0;
         const Scenario simple = random_scenario(seed);
         Scenario scenario = with_tlbs(random() % 2 == 0 ? simple : with_l2(simple, seed), seed);
-        if (plain) scenario.prefetch = false;
+        if (plain) scenario.callgrind_prefetcher = false;
         expect_equal(variant.object_depth == 0 ? scenario : with_objects(scenario, seed, false), seed, variant);
     });
 }
@@ -318,7 +318,7 @@ TEST(Oracle, WhatCoresDoIsTheSame) {
         if (random() % 4 == 0) plain = with_policies(plain, seed);
         if (random() % 4 == 0) plain = with_prefetchers(plain, seed);
         const bool is_simple = random() % 3 == 0;  // as it is simulated fastest
-        if (is_simple) plain.prefetch = false;
+        if (is_simple) plain.callgrind_prefetcher = false;
         if (is_simple) plain.prefetchers = {};
         const unsigned object_depth = random() % 2 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
         const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};

@@ -45,7 +45,7 @@ private:
         // So large that DataCache keeps only what it needs of the past.
         if (chance(3)) scenario_.caches.d1 = cache(2049, 2, scenario_.caches.d1.line_bytes);
         scenario_.caches.ll = any_cache(between(1, 12));
-        scenario_.prefetch = chance(40);
+        scenario_.callgrind_prefetcher = chance(40);
     }
 
     void choose_code() {

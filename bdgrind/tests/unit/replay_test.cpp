@@ -138,7 +138,7 @@ TEST_F(ReplayTest, MissesThatDriveOutWrittenLinesAreToldApart) {
 TEST_F(ReplayTest, StreamsArePrefetchedIfThatIsAllThatIsAskedFor) {
     trace_.thread(1);
     for (Address line = 100; line < 110; ++line) trace_.run(main_reads_, 1000, {64 * line});
-    replay({.caches = kTinyD1, .prefetch = true});
+    replay({.caches = kTinyD1, .callgrind_prefetcher = true});
     EXPECT_EQ(self(main_reads_)["D1mr"], 10u);
     EXPECT_EQ(self(main_reads_)["DLmr"], 7u) << "the third one has fetched the line of the eighth";
 }
@@ -289,7 +289,7 @@ TEST_F(ReplayTest, EventsFollowTheConfiguration) {
 
 TEST_F(ReplayTest, WhatCostsTimeIsOffUnlessItIsAskedFor) {
     const EngineConfig config;
-    EXPECT_FALSE(config.separate_threads || config.write_back || config.prefetch || config.branch_sim ||
+    EXPECT_FALSE(config.separate_threads || config.write_back || config.callgrind_prefetcher || config.branch_sim ||
                  config.collect_jumps || config.bus_events || config.system_calls || config.system_cpu_time ||
                  config.context_tree || config.objects);
     EXPECT_EQ(config.dump_every, 0u);

@@ -70,7 +70,7 @@ struct Scenario {
 
     CacheGeometries caches{};
     TlbGeometries tlbs{};
-    bool prefetch = false;
+    bool callgrind_prefetcher = false;
     PrefetchRules prefetchers{};
     std::uint32_t cores = 0;  // 0: not simulated
     bool skip_direct_recursion = false;

@@ -184,7 +184,7 @@ TEST(TraceFile, GivesTheSameProfile) {
 TEST(TraceFile, ServesEveryGeometry) {
     const EngineConfig config{.caches = {.i1 = {1024, 2, 16}, .d1 = {3072, 3, 32}, .ll = {40960, 5, 256}},
                               .write_back = true,
-                              .prefetch = true,
+                              .callgrind_prefetcher = true,
                               .branch_sim = true,
                               .collect_jumps = true};
     for (std::uint32_t seed = 0; seed < 20; ++seed) {

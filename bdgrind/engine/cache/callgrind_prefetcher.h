@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A simple hardware prefetcher for LL, like Callgrind's. It looks at the lines that L1 misses request, and separates
+// A simple hardware prefetcher for LL: that of --simulate-hwpref, like Callgrind's. It looks at the lines that L1 misses request, and separates
 // eight streams by their pages of 4 KiB. When three lines of a stream follow each other, upwards or downwards, it
 // prefetches the line five further on. Time plays no part: prefetched lines are there at once.
 //
@@ -15,10 +15,10 @@
 
 namespace bd {
 
-class StreamPrefetcher {
+class CallgrindPrefetcher {
 public:
     // `line_bits`: log2 of the LL's line size.
-    explicit StreamPrefetcher(unsigned line_bits) : line_bits_(line_bits) {}
+    explicit CallgrindPrefetcher(unsigned line_bits) : line_bits_(line_bits) {}
 
     // Notes that `line` is looked up. Returns the line to be prefetched; kNoLine: none.
     LineNumber on_lookup(LineNumber line) {

@@ -2,7 +2,7 @@
 //
 // Dirty lines and prefetches in a hierarchy of caches.
 
-#include "engine/cache/write_back_and_prefetch.h"
+#include "engine/cache/last_level.h"
 
 #include <algorithm>
 #include <ostream>
@@ -55,7 +55,7 @@ struct Sink {
 // Lines are accessed in their first 8 bytes.
 template <CacheTraits kTraits>
 struct WritingCaches {
-    WritingCaches(const CacheGeometries& caches, WriteBackAndPrefetchConfig config)
+    WritingCaches(const CacheGeometries& caches, LastLevelConfig config)
         : bits(caches.d1.line_bits()), hierarchy(caches, sink, config) {}
 
     Outcome data(Address address, std::uint32_t size) {
@@ -190,7 +190,7 @@ TEST(DirtyLines, AWrittenLineGoesFromLevelToLevel) {
 template <class CachesType>
 class PrefetchTest : public testing::Test {
 protected:
-    CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true}};
+    CachesType caches_{{cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.callgrind_prefetcher = true}};
 };
 TYPED_TEST_SUITE(PrefetchTest, WritingVariants);
 
@@ -227,7 +227,8 @@ TYPED_TEST(PrefetchTest, WithoutWriteBacksNoLineIsDirty) {
 
 // Lines 107 to 109 belong to who read 102 to 104. Of those, 107 is used in the end, by another.
 TEST(Prefetch, APrefetchedLineIsChargedToTheAccessThatTriggeredIt) {
-    WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
+    WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)},
+                                           {.callgrind_prefetcher = true});
     for (std::uint32_t line = 100; line < 105; ++line) {
         caches.sink.target = line;
         caches.read(line);
@@ -242,7 +243,8 @@ TEST(Prefetch, APrefetchedLineIsChargedToTheAccessThatTriggeredIt) {
 }
 
 TEST(Prefetch, WhatIsInLlIsNotPrefetched) {
-    WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)}, {.prefetch = true});
+    WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(16, 2, 64)},
+                                           {.callgrind_prefetcher = true});
     for (const Address line : {107, 100, 101, 102}) EXPECT_EQ(caches.read(line), kLLMiss);
     caches.hierarchy.flush();
     EXPECT_EQ(caches.sink.evicted, (std::vector<EvictedFromLl>{{0, 1, 8}, {0, 1, 8}, {0, 1, 8}, {0, 1, 8}}));
@@ -252,7 +254,7 @@ TEST(Prefetch, WhatIsInLlIsNotPrefetched) {
 TEST(Prefetch, AWriteBackCausedByAPrefetchIsNoMiss) {
     // LL: eight sets of one way. 102 fetches 107, in the slot of 75, which is dirty.
     WritingCaches<test::kCommonAll> caches({cache(1, 1, 64), cache(2, 1, 64), cache(8, 1, 64)},
-                              {.write_back = true, .prefetch = true});
+                              {.write_back = true, .callgrind_prefetcher = true});
     EXPECT_EQ(caches.write(75), kLLMiss);
     for (const Address line : {100, 101, 102}) EXPECT_EQ(caches.read(line), kLLMiss);
     EXPECT_EQ(caches.read(107), kL1Miss);

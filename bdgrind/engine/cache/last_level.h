@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The last level of the simulated caches, LL, with the prefetchers that load into it. It has what the levels in front
+// of it miss, and does not know how many these are.
+//
+//   struct Front {
+//       // Who is charged for the line that is being loaded because of this address in it.
+//       ChargeTarget target_of_load(Reference, Address);
+//       // Adds the use of copies of a line in front of LL to `to`; whether one of these is dirty.
+//       void take_over(LineNumber, LastLevelUse& to);
+//       bool has_dirty_copy(LineNumber);
+//       // A line has left LL. If it was prefetched: it is used for the first time, or has left without that.
+//       void retire(const LastLevelUse&);
+//       void prefetched(const ChargeTarget&, bool is_used);
+//       // The address of the instruction whose access to data is being simulated.
+//       Address data_instruction();
+//   };
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "engine/base/geometry.h"
+#include "engine/base/types.h"
+#include "engine/base/zeroed_array.h"
+#include "engine/cache/cache_lines.h"
+#include "engine/cache/cache_traits.h"
+#include "engine/cache/l1_cache.h"
+#include "engine/cache/last_level_config.h"
+#include "engine/cache/level.h"
+#include "engine/cache/line_overlap.h"
+#include "engine/cache/page_placement.h"
+#include "engine/cache/reuse.h"
+#include "engine/cache/touched_lines.h"
+
+namespace bd {
+
+// The use of a line, and who loaded it.
+template <CacheTraits kTraits>
+struct LastLevelUse : LineUse<traits_of_l1(kTraits)> {
+    ChargeTarget target{};
+};
+
+template <CacheTraits kTraits, class Front>
+class LastLevel {
+    using Use = LineUse<traits_of_l1(kTraits)>;
+    using Overlap = LineOverlap<kTraits.common_lines, Use>;
+    struct NoUse {};
+
+public:
+    using LoadedUse = LastLevelUse<kTraits>;
+    using Lines = CacheLines<std::conditional_t<kTraits.line_use, LoadedUse, NoUse>>;
+
+    // `front` and `pages` must live as long.
+    LastLevel(const CacheGeometries& caches, PagePlacement* pages, Front& front, const LastLevelConfig& config,
+              ReuseRules rules)
+        : front_(front),
+          lines_(caches.ll, pages),
+          line_bits_(caches.ll.line_bits()),
+          touched_(lines_.size(), rules),
+          dirty_(config.write_back ? lines_.size() : 0) {
+        BD_CHECK(kTraits.write_back_and_prefetch || (!config.write_back && !config.prefetches()));
+        if (config.prefetches()) prefetching_ = std::make_unique<Prefetching>(caches.ll, config);
+    }
+
+    unsigned line_bits() const { return kTraits.common_lines ? 6 : line_bits_; }
+    LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
+    Lines& lines() { return lines_; }
+
+    // What a level in front misses is looked for here. Tells where it is, of several lines the last.
+    Outcome load(Reference reference, Address address, std::uint32_t size, std::uint32_t* index) {
+        Outcome outcome = kTraits.middle_level ? Outcome::kL2Miss : Outcome::kL1Miss;
+        const Address last = (address + size - 1) >> line_bits();
+        for (Address number = address >> line_bits(); number <= last; ++number) {
+            const LineNumber line{number};
+            const Address asked = std::max(address, number << line_bits());
+            if (prefetches()) prefetch_before(reference, line);
+            *index = lines_.use(line);
+            const bool misses = *index == Lines::kAbsent;
+            if constexpr (kTraits.why) {
+                const Cause cause = touched_.touch(line, misses);
+                if (misses) cause_ = std::max(cause_, cause);
+            }
+            if (misses) {
+                *index = insert(reference, line, asked);
+                Outcome missed = Outcome::kLLMiss;
+                if constexpr (kTraits.write_back_and_prefetch) {
+                    if (evicted_dirty_) missed = Outcome::kLLDirtyMiss;
+                }
+                outcome = std::max(outcome, missed);
+            }
+            if (prefetches()) prefetch_after(reference, line, *index, misses, asked);
+            if (kTraits.common_lines) break;
+        }
+        return outcome;
+    }
+
+    // A line of 1 << `bits` bytes leaves a level in front: its use is added to that of the lines that have the same
+    // memory. `index`: where it was here once.
+    void merge(unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
+        Overlap::for_each_line(bits, line, line_bits(), [&](LineNumber whole) {
+            const std::uint32_t found = lines_[index] == whole ? index : lines_.find(whole);
+            if (found != Lines::kAbsent) Overlap::merge(bits, line, use, line_bits(), whole, lines_.use_of(found));
+        });
+    }
+
+    // These bytes are written back.
+    void write_back(Address first, Address last) {
+        Overlap::for_each_line_between(first, last, line_bits(), [this](LineNumber line) {
+            const std::uint32_t index = lines_.find(line);
+            if (index != Lines::kAbsent) dirty_[index] = true;
+        });
+    }
+
+    // All lines leave. What is loaded next is clean, whatever it replaces.
+    [[gnu::cold]] void flush() {
+        for (std::uint32_t index = 0; index < lines_.size(); ++index) {
+            if (lines_[index] == kNoLine) continue;
+            if constexpr (kTraits.line_use) retire(index);
+            lines_.clear(index);
+        }
+        if constexpr (kTraits.why) touched_.clear();
+        if (prefetches()) prefetching_->clear();
+    }
+
+    // With kTraits.why: the greatest cause of a miss since this was last called.
+    Cause take_cause() { return std::exchange(cause_, Cause::kNone); }
+
+    // Prefetch, on the host, what is read first when this address is looked for; and then, once that has come, the
+    // line.
+    [[gnu::always_inline]] void host_prefetch_set(Address address) const { lines_.host_prefetch_set(line_of(address)); }
+    [[gnu::always_inline]] void host_prefetch_line(Address address) { lines_.host_prefetch_line(line_of(address)); }
+    // The same for causes.
+    [[gnu::always_inline]] void host_prefetch_touch(Address address) const {
+        if constexpr (kTraits.why) touched_.host_prefetch(line_of(address));
+    }
+    [[gnu::always_inline]] void host_prefetch_tick(Address address) {
+        if constexpr (kTraits.why) touched_.host_prefetch_tick(line_of(address));
+    }
+    // What merge() needs of a line that was here once.
+    [[gnu::always_inline]] void host_prefetch_at(std::uint32_t index) { __builtin_prefetch(&lines_.use_of(index), 1); }
+
+private:
+    struct NotTouched {
+        NotTouched(std::uint32_t, ReuseRules) {}
+    };
+
+    bool prefetches() const { return kTraits.write_back_and_prefetch && __builtin_expect(prefetching_ != nullptr, 0); }
+
+    // Loads a line that is absent.
+    std::uint32_t insert(Reference reference, LineNumber line, Address address) {
+        const ChargeTarget target = front_.target_of_load(reference, address);
+        const auto slot = lines_.insert(line);
+        if constexpr (kTraits.line_use) {
+            LoadedUse& use = lines_.use_of(slot.index);
+            if (slot.evicted != kNoLine) {
+                front_.take_over(slot.evicted, use);
+                retire(slot.index);
+            }
+            use = LoadedUse{{}, target};
+        }
+        if constexpr (kTraits.write_back_and_prefetch) {
+            if (dirty_.size() != 0) replace_dirty(slot.index, slot.evicted);
+        }
+        return slot.index;
+    }
+
+    // A slot got a new line instead of `evicted`, which counts as dirty if a copy in front is, as with its use.
+    void replace_dirty(std::uint32_t index, LineNumber evicted) {
+        bool& dirty = dirty_[index];
+        evicted_dirty_ = evicted != kNoLine && (dirty || front_.has_dirty_copy(evicted));
+        dirty = false;
+    }
+
+    void retire(std::uint32_t index) {
+        if (prefetches()) settle_prefetched(index, false);
+        front_.retire(lines_.use_of(index));
+    }
+
+    // A line is about to be looked up. The line that Callgrind's prefetcher then loads belongs to the access that is
+    // simulated; if it evicts a line, that is not counted as a miss.
+    [[gnu::noinline, gnu::cold]] void prefetch_before(Reference reference, LineNumber looked_up) {
+        if (!prefetching_->has_callgrind) return;
+        const LineNumber line = prefetching_->callgrind.on_lookup(looked_up);
+        if (line == kNoLine) return;
+        if constexpr (kTraits.why) touched_.touch(line, false);
+        if (lines_.use(line) == Lines::kAbsent) insert(reference, line, static_cast<Address>(line) << line_bits());
+    }
+
+    // The prefetchers look at a line that has been looked for because of `address`, and is at `index`. What they load
+    // belongs to that access.
+    [[gnu::noinline, gnu::cold]] void prefetch_after(Reference reference, LineNumber line, std::uint32_t index,
+                                                     bool missed, Address address) {
+        Prefetchers& prefetchers = prefetching_->prefetchers;
+        if (!prefetchers.any()) return;
+        if (!missed) settle_prefetched(index, true);
+        const auto load_absent = [&](LineNumber wanted) {
+            if (lines_.find(wanted) != Lines::kAbsent) return;
+            if constexpr (kTraits.why) touched_.touch(wanted, false);
+            const std::uint32_t loaded = insert(reference, wanted, static_cast<Address>(wanted) << line_bits());
+            prefetching_->is_unused[loaded] = true;
+        };
+        prefetchers.after(line, missed, load_absent);
+        if (!prefetchers.follows_instructions() || reference == Reference::kFetch) return;
+        prefetchers.after_instruction(front_.data_instruction(), address, load_absent);
+    }
+
+    // A line is used, or leaves: if it was prefetched, and not used before, that is told.
+    void settle_prefetched(std::uint32_t index, bool is_used) {
+        if (!prefetching_->prefetchers.any() || !std::exchange(prefetching_->is_unused[index], false)) return;
+        if constexpr (kTraits.line_use) front_.prefetched(lines_.use_of(index).target, is_used);
+    }
+
+    Front& front_;
+    Lines lines_;
+    unsigned line_bits_;
+    std::unique_ptr<Prefetching> prefetching_;  // null: nothing is prefetched
+    [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NotTouched> touched_;
+    Cause cause_ = Cause::kNone;
+    bool evicted_dirty_ = false;  // whether the line that was loaded last evicted a dirty one
+    ZeroedArray<bool> dirty_;     // by index: whether it was written to, and not written back to memory yet
+};
+
+}  // namespace bd
