@@ -10,11 +10,11 @@
 namespace bd {
 
 struct CacheTraits {
-    bool common_lines;             // whether all caches have lines of 64 bytes, see has_common_lines
-    bool line_use;                 // whether lines record their use, and evictions are reported to the sink
-    bool write_back_and_prefetch;  // whether there may be dirty lines and prefetches
-    bool why = false;              // whether misses have their LRU stack distance
-    bool middle_level = false;     // whether there is an L2 between L1 and LL
+    bool common_lines;          // whether all caches have lines of 64 bytes, see has_common_lines
+    bool line_use;              // whether lines record their use, and evictions are reported to the sink
+    bool write_back;            // whether there may be dirty lines
+    bool why = false;           // whether misses have their LRU stack distance
+    bool middle_level = false;  // whether there is an L2 between L1 and LL
 
     constexpr bool operator==(const CacheTraits&) const = default;
 };

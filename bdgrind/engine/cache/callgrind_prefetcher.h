@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A simple hardware prefetcher for LL: that of --simulate-hwpref, like Callgrind's. It looks at the lines that L1 misses request, and separates
-// eight streams by their pages of 4 KiB. When three lines of a stream follow each other, upwards or downwards, it
-// prefetches the line five further on. Time plays no part: prefetched lines are there at once.
+// A simple hardware prefetcher for LL: that of --simulate-hwpref, like Callgrind's. It looks at the lines that L1
+// misses request, and separates eight streams by their pages of 4 KiB. When three lines of a stream follow each other,
+// upwards or downwards, it prefetches the line five further on. Time plays no part: prefetched lines are there at once.
 //
 // A line at which a stream turns or jumps starts it anew, in either direction.
 

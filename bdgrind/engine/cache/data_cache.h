@@ -49,7 +49,7 @@ class DataCache {
     };
 
 public:
-    using Use = std::conditional_t<kTraits.write_back_and_prefetch, DirtyUse, CleanUse>;
+    using Use = std::conditional_t<kTraits.write_back, DirtyUse, CleanUse>;
     using LineReuse = std::conditional_t<kTraits.why, Reuse, NoReuse>;
     using Miss = DataMiss<Use, LineReuse>;
     using Chunk = DataChunk<Use, LineReuse>;
@@ -62,7 +62,7 @@ public:
               Cores* cores = nullptr, std::uint32_t core = 0)
         : lines_(geometry),
           chunk_words_(chunk_words),
-          notes_writes_(kTraits.write_back_and_prefetch && notes_writes),
+          notes_writes_(kTraits.write_back && notes_writes),
           by_group_(may_be_far_ahead() && lines_.size() > 1 && !notes_writes_),
           cores_(cores),
           core_(core),
@@ -111,11 +111,11 @@ private:
         NoLines(ReuseRules, std::size_t) {}
     };
 
-    static constexpr bool kSaves = kTraits.line_use || kTraits.write_back_and_prefetch;
+    static constexpr bool kSaves = kTraits.line_use || kTraits.write_back;
 
     void touch(Use& use, Mask bytes, std::uint64_t accesses, bool writes) const {
         use.touch(bytes, accesses);
-        if constexpr (kTraits.write_back_and_prefetch) use.dirty |= notes_writes_ && writes;
+        if constexpr (kTraits.write_back) use.dirty |= notes_writes_ && writes;
     }
 
     void add_miss(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot, const Use& evicted);

@@ -354,7 +354,7 @@ private:
         const auto slot = l2.lines.insert(line);
         if (slot.evicted != kNoLine) retire_l2(*here_, slot.evicted, slot.index);
         if constexpr (kTraits.line_use) l2.lines.use_of(slot.index) = L2Use{{{}, target}};
-        if constexpr (kTraits.write_back_and_prefetch) {
+        if constexpr (kTraits.write_back) {
             if (write_back_) l2.dirty[slot.index] = false;
         }
         return slot.index;
@@ -371,7 +371,7 @@ private:
             sink_.evict_data(load.target, address, use.bytes, d1_.line_bytes());
             retire_l1(core, d1_.line_bits(), line, use, load);
         }
-        if constexpr (kTraits.write_back_and_prefetch) {
+        if constexpr (kTraits.write_back) {
             if (use.dirty) write_back(core, line);
         }
     }
@@ -404,7 +404,7 @@ private:
             take_over_from_l1(core, l2_bits(), middle, use);
             sink_.evict(Level::kL2, use.target, use.accesses, use.bytes.count(), 1u << l2_bits());
         }
-        if constexpr (kTraits.write_back_and_prefetch) {
+        if constexpr (kTraits.write_back) {
             if (write_back_ && core.l2.dirty[index]) {
                 last_.write_back(Overlap::first_byte(l2_bits(), middle), Overlap::last_byte(l2_bits(), middle));
             }

@@ -63,7 +63,7 @@ public:
           line_bits_(caches.ll.line_bits()),
           touched_(lines_.size(), rules),
           dirty_(config.write_back ? lines_.size() : 0) {
-        BD_CHECK(kTraits.write_back_and_prefetch || (!config.write_back && !config.prefetches()));
+        BD_CHECK(kTraits.write_back || !config.write_back);
         if (config.prefetches()) prefetching_ = std::make_unique<Prefetching>(caches.ll, config);
     }
 
@@ -88,7 +88,7 @@ public:
             if (misses) {
                 *index = insert(reference, line, asked);
                 Outcome missed = Outcome::kLLMiss;
-                if constexpr (kTraits.write_back_and_prefetch) {
+                if constexpr (kTraits.write_back) {
                     if (evicted_dirty_) missed = Outcome::kLLDirtyMiss;
                 }
                 outcome = std::max(outcome, missed);
@@ -149,7 +149,7 @@ private:
         NotTouched(std::uint32_t, ReuseRules) {}
     };
 
-    bool prefetches() const { return kTraits.write_back_and_prefetch && __builtin_expect(prefetching_ != nullptr, 0); }
+    bool prefetches() const { return __builtin_expect(prefetching_ != nullptr, 0); }
 
     // Loads a line that is absent.
     std::uint32_t insert(Reference reference, LineNumber line, Address address) {
@@ -163,7 +163,7 @@ private:
             }
             use = LoadedUse{{}, target};
         }
-        if constexpr (kTraits.write_back_and_prefetch) {
+        if constexpr (kTraits.write_back) {
             if (dirty_.size() != 0) replace_dirty(slot.index, slot.evicted);
         }
         return slot.index;

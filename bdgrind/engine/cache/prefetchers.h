@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Hardware prefetchers for LL: those of --prefetch, each of which can be switched on. They look at the lines that are looked for there, and
-// say which others to load; none of them goes beyond the page. Time plays no part: what they load is there at once.
+// Hardware prefetchers for LL: those of --prefetch, each of which can be switched on. They look at the lines that are
+// looked for there, and say which others to load; none of them goes beyond the page. Time plays no part: what they load
+// is there at once.
 
 #pragma once
 

@@ -57,7 +57,7 @@ public:
     // The caches' sink.
 
     ChargeTarget load(Reference reference, Address address, const ChargeTarget& replaced) {
-        if constexpr (kTraits.write_back_and_prefetch) {
+        if constexpr (kTraits.write_back) {
             if (!state_.config.cache_use) return {};
         }
         if constexpr (kFollowsPaths) {
@@ -558,7 +558,7 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
             const std::size_t l2_miss = column(Event::kI2mr) + column(ll_miss) - column(Event::kILmr);
             if (outcome >= Outcome::kL2Miss) costs[l2_miss] += times;
         }
-        if constexpr (kTraits.write_back_and_prefetch) {
+        if constexpr (kTraits.write_back) {
             const std::size_t dirty_miss = column(Event::kILdmr) + column(ll_miss) - column(Event::kILmr);
             if (outcome == Outcome::kLLDirtyMiss) costs[dirty_miss] += times;
         }

@@ -13,13 +13,12 @@
 namespace bd {
 namespace {
 
-constexpr CacheTraits kDefault{.common_lines = true, .line_use = true, .write_back_and_prefetch = false};
-constexpr CacheTraits kMissesOnly{.common_lines = true, .line_use = false, .write_back_and_prefetch = false};
-constexpr CacheTraits kAnyLines{.common_lines = false, .line_use = true, .write_back_and_prefetch = false};
-constexpr CacheTraits kEverything{.common_lines = false, .line_use = true, .write_back_and_prefetch = true};
-constexpr CacheTraits kWhy{.common_lines = true, .line_use = true, .write_back_and_prefetch = false, .why = true};
-constexpr CacheTraits kWhyEverything{
-    .common_lines = false, .line_use = true, .write_back_and_prefetch = true, .why = true};
+constexpr CacheTraits kDefault{.common_lines = true, .line_use = true, .write_back = false};
+constexpr CacheTraits kMissesOnly{.common_lines = true, .line_use = false, .write_back = false};
+constexpr CacheTraits kAnyLines{.common_lines = false, .line_use = true, .write_back = false};
+constexpr CacheTraits kEverything{.common_lines = false, .line_use = true, .write_back = true};
+constexpr CacheTraits kWhy{.common_lines = true, .line_use = true, .write_back = false, .why = true};
+constexpr CacheTraits kWhyEverything{.common_lines = false, .line_use = true, .write_back = true, .why = true};
 
 // The same with an L2.
 constexpr CacheTraits with_l2(CacheTraits traits) {
@@ -36,7 +35,7 @@ using WithScopes = ScopeObserver<Observer, TouchClock>;
 CacheTraits wanted(const EngineConfig& config) {
     return {.common_lines = has_common_lines(config.caches),
             .line_use = config.cache_use,
-            .write_back_and_prefetch = config.write_back || config.callgrind_prefetcher || config.prefetchers.any(),
+            .write_back = config.write_back,
             .why = config.why,
             .middle_level = config.caches.has_l2()};
 }

@@ -130,7 +130,7 @@ void cache_access(benchmark::State& state, const CacheGeometries& caches, std::s
         trace.insert(trace.end(), {first_word(exit), 0, 0x10000000 + random.below(bytes / 8) * 8});
     }
     NullSink sink;
-    constexpr CacheTraits kTraits{.common_lines = true, .line_use = true, .write_back_and_prefetch = false};
+    constexpr CacheTraits kTraits{.common_lines = true, .line_use = true, .write_back = false};
     using Caches = Hierarchy<kTraits, NullSink>;
     Caches hierarchy(caches, sink);
     Caches::Chunk chunk;

@@ -27,19 +27,19 @@ inline std::ostream& operator<<(std::ostream& out, Outcome outcome) {
 namespace test {
 
 // What caches may be compiled for.
-constexpr CacheTraits kCommonUse{.common_lines = true, .line_use = true, .write_back_and_prefetch = false};
-constexpr CacheTraits kCommonNoUse{.common_lines = true, .line_use = false, .write_back_and_prefetch = false};
-constexpr CacheTraits kCommonAll{.common_lines = true, .line_use = true, .write_back_and_prefetch = true};
-constexpr CacheTraits kCommonDirty{.common_lines = true, .line_use = false, .write_back_and_prefetch = true};
-constexpr CacheTraits kAnyUse{.common_lines = false, .line_use = true, .write_back_and_prefetch = false};
-constexpr CacheTraits kAnyNoUse{.common_lines = false, .line_use = false, .write_back_and_prefetch = false};
-constexpr CacheTraits kAnyAll{.common_lines = false, .line_use = true, .write_back_and_prefetch = true};
-constexpr CacheTraits kAnyDirty{.common_lines = false, .line_use = false, .write_back_and_prefetch = true};
+constexpr CacheTraits kCommonUse{.common_lines = true, .line_use = true, .write_back = false};
+constexpr CacheTraits kCommonNoUse{.common_lines = true, .line_use = false, .write_back = false};
+constexpr CacheTraits kCommonAll{.common_lines = true, .line_use = true, .write_back = true};
+constexpr CacheTraits kCommonDirty{.common_lines = true, .line_use = false, .write_back = true};
+constexpr CacheTraits kAnyUse{.common_lines = false, .line_use = true, .write_back = false};
+constexpr CacheTraits kAnyNoUse{.common_lines = false, .line_use = false, .write_back = false};
+constexpr CacheTraits kAnyAll{.common_lines = false, .line_use = true, .write_back = true};
+constexpr CacheTraits kAnyDirty{.common_lines = false, .line_use = false, .write_back = true};
 
 // The same where it is asked why.
 constexpr CacheTraits kCommonWhy{
-    .common_lines = true, .line_use = true, .write_back_and_prefetch = false, .why = true};
-constexpr CacheTraits kAnyWhy{.common_lines = false, .line_use = true, .write_back_and_prefetch = true, .why = true};
+    .common_lines = true, .line_use = true, .write_back = false, .why = true};
+constexpr CacheTraits kAnyWhy{.common_lines = false, .line_use = true, .write_back = true, .why = true};
 
 constexpr Outcome kHit = Outcome::kHit;
 constexpr Outcome kL1Miss = Outcome::kL1Miss;

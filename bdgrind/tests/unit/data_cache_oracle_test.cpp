@@ -154,7 +154,7 @@ private:
         if constexpr (V::kTraits.line_use) {
             if (use.bytes != line.bytes || use.accesses != line.accesses) return false;
         }
-        if constexpr (V::kTraits.write_back_and_prefetch) {
+        if constexpr (V::kTraits.write_back) {
             if (use.dirty != (V::kNotesWrites && line.dirty)) return false;
         }
         return true;
@@ -250,7 +250,7 @@ private:
     void compare_uses(const DataPosition& at) {
         for (const auto& [slot, line] : lines_) {
             ++uses_compared_;
-            if constexpr (V::kTraits.line_use || V::kTraits.write_back_and_prefetch) {
+            if constexpr (V::kTraits.line_use || V::kTraits.write_back) {
                 ASSERT_TRUE(is_equal(ahead_.use_before(at, slot, line.number), line))
                     << at << ", slot " << slot << ", line " << static_cast<std::uint64_t>(line.number);
             }
@@ -352,7 +352,7 @@ TYPED_TEST(DataCacheOracleTest, OtherChunksHaveTheSameMissesAndUses) {
             if constexpr (TypeParam::kTraits.line_use) {
                 if (a.evicted.bytes != b.evicted.bytes || a.evicted.accesses != b.evicted.accesses) return false;
             }
-            if constexpr (TypeParam::kTraits.write_back_and_prefetch) {
+            if constexpr (TypeParam::kTraits.write_back) {
                 if (a.evicted.dirty != b.evicted.dirty) return false;
             }
             return a.at == b.at && a.bytes == b.bytes && a.slot == b.slot;

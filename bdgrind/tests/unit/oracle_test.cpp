@@ -213,8 +213,7 @@ TEST(Oracle, ThreeLevelsAreTheSame) {
         std::mt19937 random(seed);
         const bool plain = random() % 3 == 0;  // as it is simulated fastest
         const RunVariant variant = random_variant(random, plain);
-        Scenario scenario = with_l2(random_scenario(seed), seed);
-        if (plain) scenario.callgrind_prefetcher = false;
+        const Scenario scenario = with_l2(random_scenario(seed), seed);
         expect_equal(variant.object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
     });
 }
@@ -228,7 +227,6 @@ TEST(Oracle, ReplacementPoliciesAreTheSame) {
         const RunVariant variant = random_variant(random, plain);
         const Scenario simple = random_scenario(seed);
         Scenario scenario = with_policies(random() % 2 == 0 ? simple : with_l2(simple, seed), seed);
-        if (plain) scenario.callgrind_prefetcher = false;
         expect_equal(variant.object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
     });
 }
@@ -237,7 +235,8 @@ TEST(Oracle, ReplacementPoliciesAreTheSame) {
 TEST(Oracle, PrefetchersAreTheSame) {
     for_each_seed(kRuns, [](unsigned seed) {
         std::mt19937 random(seed);
-        const RunVariant variant = random_variant(random, false);
+        const bool plain = random() % 3 == 0;  // as it is simulated fastest
+        const RunVariant variant = random_variant(random, plain);
         const Scenario simple = with_prefetchers(random_scenario(seed), seed);
         Scenario scenario = random() % 2 == 0 ? simple : with_l2(simple, seed);
         if (random() % 3 == 0) scenario = with_policies(scenario, seed);
@@ -254,7 +253,6 @@ TEST(Oracle, PageMissesAreTheSame) {
         variant.patterns = variant.object_depth != 0;
         const Scenario simple = random_scenario(seed);
         Scenario scenario = with_tlbs(random() % 2 == 0 ? simple : with_l2(simple, seed), seed);
-        if (plain) scenario.callgrind_prefetcher = false;
         expect_equal(variant.object_depth == 0 ? scenario : with_objects(scenario, seed, false), seed, variant);
     });
 }
@@ -318,8 +316,6 @@ TEST(Oracle, WhatCoresDoIsTheSame) {
         if (random() % 4 == 0) plain = with_policies(plain, seed);
         if (random() % 4 == 0) plain = with_prefetchers(plain, seed);
         const bool is_simple = random() % 3 == 0;  // as it is simulated fastest
-        if (is_simple) plain.callgrind_prefetcher = false;
-        if (is_simple) plain.prefetchers = {};
         const unsigned object_depth = random() % 2 == 0 ? static_cast<unsigned>(1 + random() % 3) : 0;
         const test::PathRules paths{.by_site = random() % 3 == 0, .folded = random() % 2 == 0};
         const RunVariant variant{.cache_use = object_depth != 0 || random() % 8 != 0,
