@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analyses.data.core_loads import CoreLoadsReport
 from ..analyses.data.sharing import CoreBytes, SharedData, SharingReport
 from ..model.objects import Identity, ObjectGroup
 from ..model.profile import Function
+from ..views.core_loads import again_text, data_label, touch_summary, touch_text
 from ..views.json_values import text
 from ..views.names import Names
 from ..views.sharing import KINDS, brief_sharing, core_name, data_name, runs
@@ -35,6 +37,25 @@ def sharing_for_page(
         "more": max(len(found.data) - _MOST_DATA, 0),
         "says": text(brief_sharing(found, instructions, page, with_option=False) or ""),
         "data": [_data(data, found, number_of, page, numbers) for data in found.data[:_MOST_DATA]],
+        "loads": None if found.loads is None else _loads(found.loads, found, number_of, page),
+    }
+
+
+def _loads(
+    loads: CoreLoadsReport, found: SharingReport, number_of: dict[Identity, int], page: Page
+) -> schema.CoreLoads:
+    def about(group: ObjectGroup | None, says: str) -> schema.LoadedData:
+        return {
+            "label": text(data_label(group, page)),
+            "group": None if group is None else number_of.get(group.identity),
+            "says": text(says),
+        }
+
+    return {
+        "says": touch_summary(loads),
+        "touches": [about(one.group, touch_text(one, found, page)) for one in loads.touches[:_MOST_DATA]],
+        "again": [about(one.group, again_text(one, found.line, page)) for one in loads.again[:_MOST_DATA]],
+        "more": (max(len(loads.touches) - _MOST_DATA, 0), max(len(loads.again) - _MOST_DATA, 0)),
     }
 
 

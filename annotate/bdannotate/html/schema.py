@@ -256,6 +256,23 @@ class SharedData(TypedDict):
     cores: list[SharingCore]
 
 
+class LoadedData(TypedDict):
+    """Data that several cores load, and what there is to say of it."""
+
+    label: str
+    group: int | None  # of the data
+    says: str
+
+
+class CoreLoads(TypedDict):
+    """What several cores load. The first ones of touches and again have most."""
+
+    says: str  # of all pages
+    touches: list[LoadedData]  # pages that one core touches first and others miss
+    again: list[LoadedData]  # lines that several cores load
+    more: tuple[int, int]  # how many of both there are besides
+
+
 class Sharing(TypedDict):
     """Lines that cores take from each other."""
 
@@ -266,6 +283,7 @@ class Sharing(TypedDict):
     more: int  # how many data there are besides
     says: str  # what the summary says of it; empty if there is nothing to gain
     data: list[SharedData]  # most transfers first
+    loads: CoreLoads | None  # None where the run did not note it
 
 
 class PathRow(TypedDict):

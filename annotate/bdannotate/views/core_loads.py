@@ -26,20 +26,19 @@ _NOTABLE = 0.01  # the minimum share of a row that is shown without --limit=all
 
 def touch_lines(found: CoreLoadsReport, sharing: SharingReport, limit: int | None, page: Page) -> list[str]:
     """Pages by who touched them first, as lines. limit: the maximum number of rows; None: all, however small."""
-    lines = hanging(
-        f"{_share(found.of_others, found.misses)} misses of the last level are in pages that another core touched "
-        f"first, of {found.pages:,} pages of {found.page:,} bytes.", "", page,
-    )
+    lines = hanging(touch_summary(found), "", page)
     shown, rest = _shown(found.touches, [touch.of_others for touch in found.touches], limit)
     for touch in shown:
-        lines += ["", *hanging(touch_text(touch, sharing, page), "", page)]
+        told = f"{data_label(touch.group, page)}: {touch_text(touch, sharing, page)}"
+        lines += ["", *hanging(told, "", page)]
     return lines + _more(len(found.touches) - len(shown), rest, "misses by others")
 
 
 def again_lines(found: CoreLoadsReport, limit: int | None, page: Page) -> list[str]:
     """Data whose lines several cores load, as lines. limit: the maximum number of rows; None: all, however small."""
     shown, rest = _shown(found.again, [one.loads for one in found.again], limit)
-    lines = [line for one in shown for line in hanging(again_text(one, found.line, page), "", page)]
+    told = [f"{data_label(one.group, page)}: {again_text(one, found.line, page)}" for one in shown]
+    lines = [line for one in told for line in hanging(one, "", page)]
     return lines + _more(len(found.again) - len(shown), rest, "loads")
 
 
@@ -58,8 +57,16 @@ def _more(hidden: int, count: int, what: str) -> list[str]:
     return ["", f"{hidden:,} more, with {count:,} {what}: --limit=all"] if hidden else []
 
 
+def touch_summary(found: CoreLoadsReport) -> str:
+    """A sentence on all pages."""
+    return (
+        f"{_share(found.of_others, found.misses)} misses of the last level are in pages that another core touched "
+        f"first, of {found.pages:,} pages of {found.page:,} bytes."
+    )
+
+
 def touch_text(touch: FirstTouch, sharing: SharingReport, page: Page) -> str:
-    """A sentence on pages of some data."""
+    """What there is to say of pages of some data."""
     name = core_label(touch.core, sharing)
     where = "" if touch.place is None else f" in {place_label(touch.place, page)}"
     others = [
@@ -69,17 +76,17 @@ def touch_text(touch: FirstTouch, sharing: SharingReport, page: Page) -> str:
     more = f" and {len(others) - _MOST_CORES} more" if len(others) > _MOST_CORES else ""
     advice = "; initialise in parallel" if touch.is_better_spread else ""
     return (
-        f"{_data_name(touch.group, page)}: {_number(touch.pages, 'page')}, first touched by {name}{where}; "
+        f"{_number(touch.pages, 'page')}, first touched by {name}{where}; "
         f"{_share(touch.of_others, touch.total)} misses of the last level there are by others: "
         f"{', '.join(others[:_MOST_CORES])}{more}{advice}"
     )
 
 
 def again_text(one: LoadedAgain, line: int, page: Page) -> str:
-    """A sentence on data whose lines several cores load. line: bytes of a line."""
+    """What there is to say of data whose lines several cores load. line: bytes of a line."""
     places = ", ".join(place_label(place, page) for place in one.places[:_MOST_PLACES])
     return (
-        f"{_data_name(one.group, page)}: {_number(one.lines, 'line')}, loaded {_number(one.loads, 'more time')}, "
+        f"{_number(one.lines, 'line')}, loaded {_number(one.loads, 'more time')}, "
         f"{short_count(one.loads * line)} bytes{f'; {places}' if places else ''}"
     )
 
@@ -92,7 +99,8 @@ def _number(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _data_name(group: ObjectGroup | None, page: Page) -> str:
+def data_label(group: ObjectGroup | None, page: Page) -> str:
+    """The name of some data."""
     return "data" if group is None else short_label(label(group), _LONGEST_NAME, page)
 
 

@@ -234,6 +234,21 @@ export interface SharedData {
     cores: SharingCore[];
 }
 
+// Data that several cores load, and what there is to say of it.
+export interface LoadedData {
+    label: string;
+    group: number | null; // of the data
+    says: string;
+}
+
+// What several cores load. The first ones of touches and again have most.
+export interface CoreLoads {
+    says: string; // of all pages
+    touches: LoadedData[]; // pages that one core touches first and others miss
+    again: LoadedData[]; // lines that several cores load
+    more: [number, number]; // how many of both there are besides
+}
+
 // Lines that cores take from each other.
 export interface Sharing {
     line: number; // bytes
@@ -243,6 +258,7 @@ export interface Sharing {
     more: number; // how many data there are besides
     says: string; // what the summary says of it; empty if there is nothing to gain
     data: SharedData[]; // most transfers first
+    loads: CoreLoads | null; // None where the run did not note it
 }
 
 // What some paths cost: one count for each of Paths.columns.

@@ -39,3 +39,14 @@ def test_a_report_without_threads_has_no_such_view(browse, reports):
         {"fragment": "#sharing", "read": "document.querySelector('main').innerText"},
     ])
     assert "Sharing" not in tabs and "--cores=threads" in empty
+
+
+def test_what_several_cores_load_is_told_as_in_the_text(browse, reports):
+    touches, again = browse(reports / "loads.html", [
+        {"fragment": "#sharing", "axe": True, "read": "document.querySelector('[data-touches]').innerText"},
+        {"read": "document.querySelector('[data-again]').innerText"},
+    ])
+    assert "3,000 of 4,050 (74%) misses of the last level are in pages that another core touched first" in touches
+    assert "100 pages, first touched by thread 1 in count (prog.c:23)" in touches
+    assert "initialise in parallel" in touches
+    assert "4,007 lines, loaded 7,009 more times" in again

@@ -28,6 +28,7 @@ from bdannotate.model.data_types import Field, Type  # noqa: E402
 from context_files import ContextFile  # noqa: E402
 from object_files import ObjectFile  # noqa: E402
 from path_files import beside as paths_beside  # noqa: E402
+from test_core_loads import ALL as LOADS  # noqa: E402
 from test_html_data import two_with_objects  # noqa: E402
 from test_objects import GROUPS, HEAP  # noqa: E402
 from test_sharing import beside as sharing_beside  # noqa: E402
@@ -183,6 +184,8 @@ def make_reports(folder):
     annotate(f"--html={folder}/job.html", job(folder / "job", WORKS))
     (folder / "shared").mkdir()
     annotate(f"--html={folder}/shared.html", sharing_beside(folder / "shared"))
+    (folder / "loads").mkdir()
+    annotate(f"--html={folder}/loads.html", sharing_beside(folder / "loads", LOADS, more_head=["page: 4096"]))
     (folder / "flow").mkdir()
     annotate(f"--html={folder}/flow.html", paths_beside(folder / "flow"))
     (folder / "typed").mkdir()

@@ -3,7 +3,7 @@
 // Lines that threads take from each other: of each data object the bytes of the line that moves most, by thread.
 
 import { usePage } from "../context";
-import type { SharedData, Sharing, SharingCore } from "../data";
+import type { CoreLoads, LoadedData, SharedData, Sharing, SharingCore } from "../data";
 import { count, cssPercent, grouped, percent, times } from "../format";
 import { FunctionLink, PlaceLink } from "../parts";
 
@@ -28,7 +28,17 @@ export function SharingView() {
     if (!sharing) {
         return <p class="empty">Lines that threads share are recorded by a run with --cores=threads.</p>;
     }
-    if (!sharing.transfers) return <p class="empty">No core took a line that another core had modified.</p>;
+    return (
+        <>
+            {sharing.transfers
+                ? <Transfers sharing={sharing} />
+                : <p class="empty">No core took a line that another core had modified.</p>}
+            {sharing.loads && <Loads loads={sharing.loads} />}
+        </>
+    );
+}
+
+function Transfers({ sharing }: { sharing: Sharing }) {
     return (
         <section class="shared" data-transfers={sharing.transfers}>
             <h2>
@@ -50,6 +60,47 @@ export function SharingView() {
                 </p>
             )}
         </section>
+    );
+}
+
+function Loads({ loads }: { loads: CoreLoads }) {
+    const [moreTouches, moreAgain] = loads.more;
+    return (
+        <>
+            {loads.touches.length > 0 && (
+                <section data-touches>
+                    <h2>Pages that one core touches first, and others load</h2>
+                    <p>{loads.says}</p>
+                    <Loaded data={loads.touches} more={moreTouches} />
+                </section>
+            )}
+            {loads.again.length > 0 && (
+                <section data-again>
+                    <h2>Lines that several cores load</h2>
+                    <Loaded data={loads.again} more={moreAgain} />
+                </section>
+            )}
+        </>
+    );
+}
+
+function Loaded({ data, more }: { data: LoadedData[]; more: number }) {
+    const { link } = usePage();
+    return (
+        <>
+            <ol class="hints">
+                {data.map((one, at) => (
+                    <li key={at}>
+                        <h3>
+                            {one.group === null
+                                ? one.label : <a href={link({ view: "data", object: one.group })}>{one.label}</a>}
+                        </h3>
+                        <p>{one.says}.</p>
+                    </li>
+                ))}
+            </ol>
+            {more > 0 && <p class="note">And {grouped(more)} more.</p>}
+        </>
     );
 }
 
