@@ -17,7 +17,12 @@ from .modes.merge import merge
 from .modes.per_file import per_file
 from .modes.report import report
 from .options import Options, parse_options
+from .reading import kept
 from .reading.load import default_profile
+
+
+# Of more, what is kept would only push out what was kept before.
+_MOST_KEPT_PROFILES = 8
 
 
 def main(argv: Sequence[str]) -> int:
@@ -39,6 +44,8 @@ def _main(argv: Sequence[str]) -> int:
 
 def _run(options: Options) -> int:
     paths = options.profiles or (default_profile(),)
+    if options.keep_read and options.mode != "merge" and len(paths) <= _MOST_KEPT_PROFILES:
+        kept.turn_on()
     if options.html is not None:
         return html(paths, options, options.html)
     match options.mode:

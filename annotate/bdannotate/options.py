@@ -70,6 +70,7 @@ class Options:
     show_percs: bool
     full_names: bool
     full_stacks: bool
+    keep_read: bool
     threads: str
     limit: int | None  # None: not given; 0: no limit
     totals: bool
@@ -107,7 +108,7 @@ def _described(parser: argparse.ArgumentParser) -> Command:
 _YES_NO = ("yes", "no")
 # Options that may stand alone, meaning yes.
 _FLAGS = frozenset({
-    "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints", "--ranks",
+    "--annotate", "--auto", "--exact", "--files", "--full-names", "--full-stacks", "--hints", "--keep-read", "--ranks",
     "--sharing", "--paths",
     "--inclusive", "--instructions", "--objects", "--separate-inlines", "--separate-loops", "--show-percs",
     "--structure", "--totals",
@@ -254,6 +255,9 @@ def _parser() -> argparse.ArgumentParser:
                              "20%%', 'LLm > +5%%'")
     output.add_argument("--baseline", metavar="PROFILE",
                         help="the profile that conditions with + are compared with")
+    _flag(output, "--keep-read",
+          "keep what was read of files above 4 MiB in ~/.cache/bdgrind (1 GiB at most), so that the next report of "
+          "them comes sooner", "yes")
     output.add_argument("-h", "--help", action="help", help="print this and exit")
     output.add_argument("--version", action="version", version=f"bd_annotate {__version__}",
                         help="print the version and exit")
@@ -348,6 +352,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         show_percs=given.show_percs != "no",
         full_names=given.full_names == "yes",
         full_stacks=given.full_stacks == "yes",
+        keep_read=given.keep_read != "no",
         threads=given.threads,
         limit=_limit(given.limit),
         totals=given.totals == "yes",

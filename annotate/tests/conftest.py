@@ -14,6 +14,14 @@ settings.register_profile("fixed", derandomize=True, database=None, deadline=Non
 settings.load_profile("fixed")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def fixture_own_cache_folder(tmp_path_factory):
+    """Nothing of what is read is kept outside."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(name="elftools")
 def fixture_elftools():
     pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")

@@ -31,12 +31,12 @@ MAX_LINE_CHARACTERS = 1 << 22
 _UNPACKED_BYTES = 1 << 22
 _UNPACKED_RATIO = 300
 
-_STANDARD_INPUT = "-"
+STANDARD_INPUT = "-"
 _READING_ERRORS = (OSError, EOFError, lzma.LZMAError, zlib.error)
 
 
 def display_name(path: str) -> str:
-    return "standard input" if path == _STANDARD_INPUT else path
+    return "standard input" if path == STANDARD_INPUT else path
 
 
 def line_blocks(path: str, progress: Progress) -> Iterator[list[str]]:
@@ -97,7 +97,7 @@ class _File(io.FileIO):
     """A file that counts what was read of it, which also works for a pipe."""
 
     def __init__(self, path: str) -> None:
-        if path == _STANDARD_INPUT:
+        if path == STANDARD_INPUT:
             if sys.stdin is None:
                 raise OSError(errno.EBADF, os.strerror(errno.EBADF))
             super().__init__(sys.stdin.fileno(), closefd=False)

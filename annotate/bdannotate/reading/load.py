@@ -7,7 +7,7 @@ import glob
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import TypeVar
 
 from ..model.check import sum_violations
@@ -32,6 +32,7 @@ from ..model.why import run_violation as why_run_violation
 from .columns import no_file_beside
 from .contexts import contexts_path, read_contexts
 from .inlined import read_inlined_calls
+from .kept import kept
 from .object_files import newer_notes
 from .objects import PREFIX, objects_path, read_parts
 from .parser import Detail, parse
@@ -62,7 +63,10 @@ def default_profile() -> str:
 
 def load(path: str, detail: Detail, renaming: Renaming, threads: str = "below") -> Profile:
     """One file's profile. A file that contradicts itself is an error."""
-    profile = parse(path, detail, Progress(f"reading {os.path.basename(path)}"))
+    def read() -> Profile:
+        return parse(path, detail, Progress(f"reading {os.path.basename(path)}"))
+
+    profile = kept(path, f"profile {detail}", read)
     for violation in sum_violations(profile):
         if not violation.is_harmless:
             raise UserError(violation.text)
@@ -101,7 +105,7 @@ def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
     beside = contexts_path(path)
     if beside is None:
         return Contexts(None)
-    tree = read_contexts(beside)
+    tree = read_contexts(beside)  # which are written as columns already: keeping them would save little
     violation = run_violation(tree, profile)
     if violation:
         return Contexts(None, f"{violation}: it is from another run and is left out")
@@ -126,7 +130,7 @@ def _read_beside(
                 f"{other}; a run with {option} writes a regular file" if other else
                 f"{profile}: there is no file {prefix}{os.path.basename(profile)} beside it: {without}"
             )
-        found += read(path)
+        found += kept(path, prefix, partial(read, path))
     if problem := violation(found, whole):
         raise UserError(f"{problem}: remove or rename it")
     return found

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was read of large files, kept in the user's cache folder for the next report of the same file.
+
+Unpacking it takes a thirtieth of the time of reading the file. Whatever is wrong with what was kept, the file itself is
+read again; whatever prevents keeping it, the report is the same. What was kept is unpickled, so it is only taken from a
+folder and a file that belong to the user and that only the user may write to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import stat
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from bdcommon import __version__
+
+from .blocks import STANDARD_INPUT
+
+_Read = TypeVar("_Read")
+
+_SMALLEST_FILE = 4 << 20  # bytes; smaller ones are read in a quarter of a second
+_MOST_BYTES = 1 << 30  # of all that is kept
+_MOST_BYTES_OF_ONE = _MOST_BYTES // 4
+_SETTLED = 0.1  # seconds: what was changed later than so long before it is read may change again unnoticed
+_SUFFIX = ".read"
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+_on = False
+
+
+def turn_on() -> None:
+    """From now on, `kept` keeps what is read."""
+    global _on
+    _on = True
+
+
+def kept(path: str, kind: str, read: Callable[[], _Read]) -> _Read:
+    """What `read` finds in the file, or what it found before. kind: all else that the result depends on."""
+    try:
+        status = os.stat(path) if _on and path != STANDARD_INPUT else None
+    except OSError:
+        status = None
+    folder = _folder()
+    if status is None or not stat.S_ISREG(status.st_mode) or status.st_size < _SMALLEST_FILE or folder is None:
+        return read()
+    start = time.time()
+    place = os.path.join(folder, _digest(path, kind, status.st_dev, status.st_ino) + _SUFFIX)
+    state = _state(status)
+    data = _data(folder, place, state)
+    if data is not None:
+        with suppress(Exception):  # a damaged pickle can raise anything
+            known: _Read = pickle.loads(data)
+            return known
+    found = read()
+    with suppress(OSError, MemoryError):
+        if _state(os.stat(path)) == state and status.st_ctime < start - _SETTLED:
+            _keep(folder, place, state, found)
+    return found
+
+
+def _folder() -> str | None:
+    """Where things are kept; None if the user has no home."""
+    for base in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
+        if os.path.isabs(base):
+            return os.path.join(base, "bdgrind")
+    return None
+
+
+def _digest(*words: object) -> str:
+    return hashlib.sha256("\0".join(map(str, words)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _state(status: os.stat_result) -> bytes:
+    """Changes whenever the file does, or the code that reads it."""
+    code = [__version__, *sys.version_info, *_sources()]
+    return _digest(status.st_size, status.st_mtime_ns, status.st_ctime_ns, *code).encode("ascii")
+
+
+def _sources() -> list[str]:
+    """The states of the modules that read, and of those of the results."""
+    found = []
+    for room in ("model", "reading"):
+        with os.scandir(os.path.join(os.path.dirname(__file__), os.pardir, room)) as files:
+            for file in sorted(files, key=lambda file: file.name):
+                if file.name.endswith(".py"):
+                    status = file.stat()
+                    found.append(f"{file.name} {status.st_size} {status.st_mtime_ns}")
+    return found
+
+
+def _is_safe(status: os.stat_result) -> bool:
+    return status.st_uid == os.geteuid() and not status.st_mode & _WRITABLE_BY_OTHERS
+
+
+def _data(folder: str, place: str, state: bytes) -> bytes | None:
+    """What was kept there of a file in this state."""
+    try:
+        if not _is_safe(os.lstat(folder)):
+            return None
+        with open(os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+            if not _is_safe(os.fstat(file.fileno())):
+                return None
+            if file.readline(len(state) + 1) != state + b"\n":
+                return None
+            checksum = file.read(4)
+            data = file.read()
+        os.utime(place)
+    except OSError:
+        return None
+    return data if checksum == _checksum(data) else None
+
+
+def _checksum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(4, "little")
+
+
+def _keep(folder: str, place: str, state: bytes, found: object) -> None:
+    data = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+    if len(data) > _MOST_BYTES_OF_ONE:
+        return
+    os.makedirs(folder, 0o700, exist_ok=True)
+    if not _is_safe(os.lstat(folder)):
+        return
+    number, temporary = tempfile.mkstemp(dir=folder)
+    try:
+        with open(number, "wb") as file:
+            file.write(state + b"\n" + _checksum(data))
+            file.write(data)
+        os.replace(temporary, place)
+    except OSError:
+        os.unlink(temporary)
+        raise
+    _drop_oldest(folder)
+
+
+def _drop_oldest(folder: str) -> None:
+    """Until the rest has no more bytes than may be kept. What an interrupted run left behind counts, too."""
+    with os.scandir(folder) as entries:
+        files = [(entry.stat(follow_symlinks=False), entry.path) for entry in entries if entry.is_file()]
+    size = sum(status.st_size for status, _ in files)
+    for status, path in sorted(files, key=lambda file: file[0].st_mtime_ns):
+        if size <= _MOST_BYTES:
+            break
+        with suppress(FileNotFoundError):  # dropped by another report meanwhile
+            os.unlink(path)
+        size -= status.st_size
