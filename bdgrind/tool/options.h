@@ -247,8 +247,9 @@ struct SampleOption {
               "the order of addresses; includes --structure=yes")                                       \
     BD_OPTION_GROUP("cores with caches of their own, and lines they take from each other")              \
     BD_OPTION(Cores, cores, "cores", {}, "no|threads|<n>",                                              \
-              "simulate one core per thread, or <n> cores assigned in\n"                                \
-              "turn, and count lines that cores take from each other")                                  \
+              "simulate one core per thread, or <n> cores, assigned by\n"                               \
+              "the program's affinities or in turn, and count lines\n"                                  \
+              "that cores take from each other")                                                        \
     BD_OPTION(Order, thread_order, "thread-order", ThreadOrder::kVirtual, "virtual|valgrind",           \
               "virtual: interleave threads in small slices; valgrind:\n"                                \
               "long turns, as Valgrind ran them")                                                       \

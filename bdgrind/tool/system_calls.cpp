@@ -12,6 +12,7 @@
 #include "tool/session.h"
 #include "tool/thread_locals.h"
 #include "tool/thread_order.h"
+#include "tool/thread_processors.h"
 #include "tool/thread_visibility.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
@@ -91,6 +92,9 @@ void before(ThreadId thread, UInt number, UWord* arguments, UInt) {
 void after(ThreadId thread, UInt number, UWord* arguments, UInt, SysRes result) {
     if (is_exec(number) && std::exchange(executes[thread], false)) session->exec_failed();
     order_thread_after(thread, number, arguments);
+    if (processors_may_change(thread, number, arguments, result)) {
+        mark_trace(Marker::kThread, thread, only_processor(thread));
+    }
     if (began != nullptr) {
         const Times then = began[thread];
         const Times at_end = now();

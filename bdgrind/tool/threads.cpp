@@ -4,6 +4,7 @@
 
 #include "tool/session.h"
 #include "tool/thread_locals.h"
+#include "tool/thread_processors.h"
 #include "tool/trace_buffer.h"
 #include "tool/valgrind.h"
 
@@ -17,7 +18,7 @@ void switch_to(ThreadId thread) {
     if (thread == running) return;
     ++switches;
     running = thread;
-    mark_trace(Marker::kThread, thread);
+    mark_trace(Marker::kThread, thread, only_processor(thread));
 }
 
 void start_client_code(ThreadId thread, ULong) {
@@ -36,6 +37,7 @@ void stop_client_code(ThreadId thread, ULong blocks) {
 void thread_is_created(ThreadId creator, ThreadId thread) {
     if (creator == VG_INVALID_THREADID) return;  // the first one
     mark_trace(Marker::kThreadCreate, creator, thread);
+    processors_are_inherited(creator, thread);
 }
 
 void thread_exits(ThreadId thread) {
@@ -69,6 +71,7 @@ void before_fork(ThreadId) {
 
 void start_child(ThreadId thread) {
     session->start_in_child(thread);
+    keep_processors_of(thread);
     for (ThreadId other = 1; other < VG_N_THREADS; ++other) {
         if (other != thread) forget_thread_locals(other);
     }

@@ -71,16 +71,16 @@ public:
     // cores must be flushed then, and flushed() be called.
     void run(Batch batch, Chunk* chunk) {
         Core& core = *cores_[core_];
-        std::optional<std::uint32_t> next_thread;
+        std::optional<std::uint32_t> next_core;
         if (most_cores() > 1) {
             start_chunk(chunk);
-            batch = up_to_switch(batch, &next_thread);
+            batch = up_to_switch(batch, &next_core);
         }
         core.instructions.run(batch, &chunk->fetched, [&](auto fetches) {
             core.data.run(batch, chunk, fetches);
             return chunk->words;
         });
-        if (next_thread && chunk->words.size() == batch.size()) switch_to(core_of_thread(*next_thread, most_cores()));
+        if (next_core && chunk->words.size() == batch.size()) switch_to(*next_core);
     }
     void flushed() { shared_.clear(); }
 
@@ -105,9 +105,9 @@ private:
         std::uint64_t chunks;  // that had been made when they changed
     };
 
-    // The records up to where another thread goes on, if that is in the next chunk, and then which one; else all. (It
+    // The records up to where another thread goes on, if that is in the next chunk, and then its core; else all. (It
     // takes less to look for that here than in the loop that simulates records.)
-    Batch up_to_switch(Batch batch, std::optional<std::uint32_t>* next_thread) const {
+    Batch up_to_switch(Batch batch, std::optional<std::uint32_t>* next_core) const {
         const Word switches = marker_word(Marker::kThread);
         const Word* const begin = batch.data();
         const Word* const end = begin + std::min(batch.size(), chunk_words_);
@@ -115,7 +115,7 @@ private:
         for (const Word* found = begin; (found = std::find(found, end, switches)) != end; ++found) {
             while (record < found) record += record_words(*record);
             if (record != found) continue;  // it is a word within a record
-            *next_thread = static_cast<std::uint32_t>(found[1]);
+            *next_core = core_of_thread(static_cast<std::uint32_t>(found[1]), found[2], most_cores());
             return batch.first(static_cast<std::size_t>(found - begin) + kMarkerWords);
         }
         return batch;

@@ -491,6 +491,16 @@ void CallTracker::settle_stack(CallStack& stack) {
     stack.path.charged = {};
 }
 
+void CallTracker::move_to(Execution& execution, std::uint32_t core) {
+    if (execution.core == core) return;
+    const auto move = [&](CallStack& stack) {
+        core_costs_->add_running(stack.core, stack.running, &stack.counted);
+        stack.core = core;
+    };
+    move(execution);
+    for (const auto& other : execution.others) move(*other);
+}
+
 void CallTracker::switch_to(Execution& execution) {
     if (running_ != nullptr) count_open_calls(*running_, -1);
     count_open_calls(execution, 1);

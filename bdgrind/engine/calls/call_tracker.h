@@ -78,6 +78,9 @@ public:
     // Otherwise, these events of an arc are complete only when its calls have been left.
     void settle(Execution& execution);
 
+    // It runs on another core from here on. There must be costs by core.
+    void move_to(Execution& execution, std::uint32_t core);
+
     // Charges what has been executed to the node of the context tree that it has been executed in.
     void charge_path(CallStack& stack);
 

@@ -411,7 +411,7 @@ template <CacheTraits kTraits, class Observer>
 // with a miss of LL because of it.
 template <CacheTraits kTraits, class Observer>
 [[gnu::noinline]] void CacheReplay<kTraits, Observer>::note_core_load(Address address, bool misses_ll) {
-    state_.core_loads->load(state_.core(), address, misses_ll, [this]() -> CoreLoads::Charged {
+    state_.core_loads->load(static_cast<std::uint8_t>(state_.core), address, misses_ll, [this]() -> CoreLoads::Charged {
         const ChargeTarget target = charge_target();
         if (target.node == kNoNode) return {};
         std::uint32_t group = 0;

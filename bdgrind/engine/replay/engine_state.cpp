@@ -121,6 +121,10 @@ void EngineState::mark(Marker marker, std::span<const Word> values) {
 
 void EngineState::switch_to_thread(std::span<const Word> values) {
     thread = static_cast<std::uint32_t>(values[0]);
+    if (config.cores == 0) return;
+    core = core_of_thread(thread, values[1], config.cores);
+    if (!core_costs.counts()) return;
+    for (const auto& execution : threads[thread]) calls.move_to(*execution, core);
 }
 
 void EngineState::end_thread(std::span<const Word> values) {
@@ -271,7 +275,13 @@ void EngineState::add_execution(Executions& executions, const ContextRoot& what,
     executions.push_back(std::make_unique<Execution>(tree.make_root(), stack));
     executions.back()->collecting = collect_at_start;
     executions.back()->thread = config.separate_threads ? what.thread : 0;
-    if (core_costs.counts()) executions.back()->core = core_of_thread(what.thread, core_costs.cores());
+    if (core_costs.counts()) {
+        if (executions.size() > 1) {
+            executions.back()->core = executions.front()->core;
+        } else if (what.thread == thread) {
+            executions.back()->core = core;
+        }
+    }
     if (context_tree != nullptr) executions.back()->path.root = context_tree->root(what);
 }
 

@@ -78,9 +78,6 @@ struct EngineState final : ContextNodeKeeper {
     // the exit is taken back; or it locks the bus, which counts as Ge only.
     void on_unaddressed_access(BlockCost& block, const Access& access);
 
-    // The core of the thread that runs. There must be cores.
-    std::uint8_t core() const { return static_cast<std::uint8_t>(core_of_thread(thread, config.cores)); }
-
     // Whether the current execution has run a block.
     bool has_run() const { return current != nullptr && current->last != nullptr; }
     // The innermost execution of the guest thread in a marker's first value. The thread must have one.
@@ -157,6 +154,7 @@ struct EngineState final : ContextNodeKeeper {
     // For each guest thread, its own execution and those of the signal handlers that run on it, innermost last.
     std::vector<Executions> threads;
     std::uint32_t thread = 0;
+    std::uint32_t core = 0;    // of that thread
     std::uint32_t signal = 0;  // of the next handler; 0: not known
     Execution* current = nullptr;
     ThreadOrigins origins;

@@ -60,7 +60,9 @@ void VirtualOrder::note_markers(const Word* record) {
     const auto id = static_cast<std::uint32_t>(record[1]);
     if (record[0] == marker_word(Marker::kThread)) {
         running_ = id;
-        thread(id).can_run = true;
+        Thread& going_on = thread(id);
+        going_on.can_run = true;
+        going_on.core = static_cast<std::uint8_t>(core_of_thread(id, record[2], rules_.cores));
     } else if (record[0] == marker_word(Marker::kThreadCreate)) {
         has_threads_ = true;
         Thread& created = thread(static_cast<std::uint32_t>(record[2]));
@@ -84,10 +86,10 @@ void VirtualOrder::add_piece(std::uint32_t id, Batch words) {
     if (piece.room.size() < words.size()) piece.room.resize(words.size());
     copy_words(words.data(), words.size(), piece.room.data());
     piece.words = words.size();
-    piece.thread = id;
     piece.begin = taken_;
     taken_ += words.size();
     Thread& owner = thread(id);
+    piece.core = owner.core;
     piece.after = std::exchange(owner.after, 0);
     if (!has_threads_) {
         piece.simulated = piece.words;
@@ -237,7 +239,7 @@ std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
 }
 
 void VirtualOrder::simulate_record(Piece* piece, const Exit& exit, std::size_t at) {
-    const auto core = static_cast<std::uint8_t>(core_of_thread(piece->thread, rules_.cores));
+    const std::uint8_t core = piece->core;
     const unsigned line_bits = rules_.line_bits;
     const Address line_bytes = Address{1} << line_bits;
     const Word* addresses = piece->room.data() + at + kHeaderWords;

@@ -23,7 +23,7 @@
 namespace bd {
 
 struct OrderRules {
-    std::uint32_t cores = kMostCores;  // 1 to kMostCores; threads are assigned in turn
+    std::uint32_t cores = kMostCores;  // 1 to kMostCores; see core_of_thread()
     std::uint32_t slice = 1000;        // instructions that a thread executes at a time, at least 1
     bool is_virtual = true;            // false: threads are simulated in Valgrind's order
     unsigned line_bits = 6;            // of D1, at most 6
@@ -73,7 +73,7 @@ private:
     struct Piece {
         std::vector<Word> room;  // `words` words, or more
         std::size_t words = 0;
-        std::uint32_t thread = 0;
+        std::uint8_t core = 0;
         std::uint64_t begin = 0;    // words that were taken before it
         std::uint64_t after = 0;    // of these, how many must have been simulated before it begins
         std::size_t simulated = 0;  // words
@@ -88,6 +88,7 @@ private:
     };
     struct Thread {
         std::deque<Piece*> waiting;
+        std::uint8_t core = 0;
         std::uint64_t clock = 0;     // instructions
         std::uint64_t released = 0;  // words taken before its latest release
         std::uint64_t after = 0;     // Piece::after of its next piece

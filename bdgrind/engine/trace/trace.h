@@ -32,7 +32,7 @@ inline constexpr std::size_t kMarkerValues = 3;  // at most
 inline constexpr std::size_t kMarkerWords = 1 + kMarkerValues;
 
 enum class Marker : std::uint8_t {
-    kThread,            // guest thread: it runs from here on
+    kThread,            // guest thread, 1 + the processor that it alone may use or 0: it runs from here on
     kThreadEnd,         // guest thread: it has ended
     kSignalEnter,       // guest thread, begin and end of a range of stack pointers: its next block is the start of a
                         // signal handler; once the stack pointer is out of that range, the handler has been left
@@ -80,9 +80,10 @@ constexpr std::size_t least_values(Marker marker) {
     return marker == Marker::kAllocatorLeft ? 2 : kMarkerValues;
 }
 
-// The core that a guest thread runs on, if there are so many.
-constexpr std::uint32_t core_of_thread(std::uint32_t thread, std::uint32_t cores) {
-    return (thread + cores - 1) % cores;
+// The core that a guest thread runs on, if there are so many. `processor`: 1 + the only one that it may use; 0: it may
+// use several, or that is not known.
+constexpr std::uint32_t core_of_thread(std::uint32_t thread, Word processor, std::uint32_t cores) {
+    return static_cast<std::uint32_t>(((processor != 0 ? processor : thread + Word{cores}) - 1) % cores);
 }
 
 // The exit, and the number of words, of a record with this first word.

@@ -6,6 +6,7 @@ worked out by hand: with slices of 1,000 instructions, two threads that execute 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -276,3 +277,46 @@ def test_pages_belong_to_who_touches_them_first(kind: str, options: tuple[str, .
         assert one["spread"]
     again = [(one["lines"], one["loads"]) for one in told["loaded_again"] if one["object"] == "variable matrix"]
     assert again == ([(lines, loads)] if loads and "--why=yes" not in options else [])
+
+
+# guest/pinned.c: two threads, on one processor or on two.
+@pytest.mark.parametrize("kind", ["self", "attribute", "inherited"])
+@pytest.mark.parametrize("processors", [(0, 0), (1, 1), (0, 1), (1, 0)])
+def test_threads_are_on_the_cores_that_they_are_put_on(
+    kind: str, processors: tuple[int, int], tmp_path: Path
+) -> None:
+    if not {*processors} <= os.sched_getaffinity(0):
+        pytest.skip("this process may not use these processors")
+    words: list[str | Path] = [GUESTS / "pinned", kind, *map(str, processors)]
+    run = run_tool(tmp_path, words, [*SMALL_CACHES, "--cores=8", "--fair-sched=try", "--objects=yes"])
+    told = report(run)["sharing"]
+    instructions = {core["core"]: core["events"]["Ir"] for core in told["cores"]}
+    counted = 5 * ROUNDS
+    for processor in {*processors}:
+        assert instructions[processor] >= processors.count(processor) * counted
+    # Main is on its own core until it is put elsewhere.
+    assert {*instructions} <= {0, *processors, *((1, 2) if kind != "inherited" else ())}
+    assert sum(instructions.values()) - 2 * counted < counted
+    moved = sum(one["transfers"] for one in told["data"] if one["object"] == "variable counters")
+    expected = 0 if len({*processors}) == 1 else 2 * counted / 1000
+    assert expected * 0.95 <= moved <= expected * 1.05
+
+
+def test_threads_that_may_use_several_processors_are_assigned_in_turn(tmp_path: Path) -> None:
+    if not {0, 1} <= os.sched_getaffinity(0):
+        pytest.skip("this process may not use these processors")
+    words: list[str | Path] = [GUESTS / "pinned", "both", "0", "1"]
+    run = run_tool(tmp_path, words, [*SMALL_CACHES, "--cores=8"])
+    assert [core["core"] for core in report(run)["sharing"]["cores"]] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("cores", "expected"), [("1", [0]), ("threads", [0, 1, 2])])
+def test_processors_are_taken_modulo_the_cores_and_do_not_matter_to_one_for_each_thread(
+    cores: str, expected: list[int], tmp_path: Path
+) -> None:
+    if not {0, 1} <= os.sched_getaffinity(0):
+        pytest.skip("this process may not use these processors")
+    words: list[str | Path] = [GUESTS / "pinned", "inherited", "1", "1"]
+    run = run_tool(tmp_path, words, [*SMALL_CACHES, f"--cores={cores}"])
+    found = [core["core"] for core in report(run)["sharing"]["cores"]]
+    assert found == (expected if cores != "1" else [])

@@ -119,7 +119,7 @@ private:
                 on_coherence(CoherenceMark::of({{record.values[0], record.values[1], record.values[2]}}));
                 break;
             case Marker::kThread:
-                caches_.run_on((value + cores_ - 1) % cores_);
+                caches_.run_on((record.values[1] != 0 ? record.values[1] - 1 : value + cores_ - 1) % cores_);
                 break;
             case Marker::kThreadEnd:
             case Marker::kSignal:

@@ -19,6 +19,10 @@ Scenario with_cores(const Scenario& plain, unsigned seed) {
     };
     for (const Scenario::Record& record : plain.records) {
         scenario.records.push_back(record);
+        // Threads may use one processor only, now and then another one.
+        if (record.is_marker && record.marker == Marker::kThread && choice.chance(30)) {
+            scenario.records.back().values[1] = choice.between(1, 200);
+        }
         // Now and then what no trace has: an access that is not there, and something that stands behind no block.
         while (below(record.is_marker ? 20 : 4) == 0) {
             const std::size_t accesses = record.addresses.size();

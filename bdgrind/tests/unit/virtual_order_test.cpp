@@ -5,6 +5,7 @@
 #include "engine/sharing/virtual_order.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -87,6 +88,22 @@ protected:
     Block& adds_ = program_.entry(function_, 0x1000).op().op().modifies(8).ends(JumpKind::kJump);
     Block& reads_ = program_.entry(function_, 0x2000).op().reads(8).ends(JumpKind::kJump);
 };
+
+// Of two cores; thread 2 is on the other one for half of the time.
+TEST_F(VirtualOrderTest, AThreadRunsOnTheOnlyProcessorThatItMayUse) {
+    Trace trace;
+    trace.thread(1).run(adds_, 1000, {0x9000}).mark(Marker::kThreadCreate, 1, 2);
+    for (int round = 0; round < 100; ++round) {
+        trace.mark(Marker::kThread, 2, round < 50 ? 1 + 1 : 1 + 4).run(adds_, 1000, {0x1008});
+        trace.mark(Marker::kThread, 1, 1 + 2).run(adds_, 1000, {0x1000});
+    }
+    VirtualOrder order({.cores = 2, .is_virtual = false});
+    order.take(trace.all());
+    order.settle();
+    std::array<int, 2> transfers{};
+    for (const CoherenceMark& mark : marks_of(put_out(&order))) transfers.at(mark.core) += mark.transferred;
+    EXPECT_EQ(transfers, (std::array{50, 49})) << "the first access finds the line nowhere";
+}
 
 // 2,000 instructions of each thread: 40 slices in turn, and each but the first takes the line from the other.
 TEST_F(VirtualOrderTest, CountersInOneLineGoBackAndForthWithEachSlice) {
