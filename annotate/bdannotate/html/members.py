@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The profiles of a sum, or the parts of one, in the order that they are shown in, and what each is called."""
+"""The members of a sum (profiles, or the parts of one profile): the order in which they are shown, and their names."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from ..model.profile import Part, Profile
 from ..views.json_values import text
 
 _NUMBER = re.compile(r"(\d+)")
-_MOST_DIGITS = 18  # what is longer is a name
+_MOST_DIGITS = 18  # a longer run of digits sorts as text
 
 _Key = tuple[tuple[int, int, str], ...]
 
 
 def in_order(profiles: Sequence[Profile]) -> list[Profile]:
-    """Of one process by part, which is by time, and thread; else by name, numbers in them as numbers: ranks are."""
+    """Sorts the profiles of one process by part (the order in time), then by thread, and others by file name. Numbers
+    in names, such as those of ranks, sort by value."""
     pids = {profile.parts[0].pid for profile in profiles}
     if len(pids) == 1 and "" not in pids:
-        return sorted(profiles, key=lambda one: (_of_part(one.parts[0]), natural(one.parts[0].source)))
-    return sorted(profiles, key=lambda one: natural(one.parts[0].source))
+        return sorted(profiles, key=lambda one: (_of_part(one.parts[0]), _natural(one.parts[0].source)))
+    return sorted(profiles, key=lambda one: _natural(one.parts[0].source))
 
 
 def parts_in_order(parts: Sequence[Part]) -> list[Part]:
@@ -34,7 +35,8 @@ def part_name(part: Part) -> str:
 
 
 def member_name(profile: Profile) -> str:
-    """With its thread, if it is of one; and the part, if it is one."""
+    """The name of the profile's file; with part and thread, if the profile is one part, of one thread or not the
+    first."""
     first = profile.parts[0]
     name = os.path.basename(first.source)
     if len(profile.parts) == 1 and (first.thread or first.part not in ("", "1")):
@@ -43,11 +45,11 @@ def member_name(profile: Profile) -> str:
 
 
 def _of_part(part: Part) -> tuple[_Key, _Key]:
-    return natural(part.part), natural(part.thread)
+    return _natural(part.part), _natural(part.thread)
 
 
-def natural(name: str) -> _Key:
-    """What sorts 2 before 10."""
+def _natural(name: str) -> _Key:
+    """A sort key that orders 2 before 10: digits of a name compare as numbers."""
     return tuple(
         (0, int(word), word) if word.isdigit() and word.isascii() and len(word) <= _MOST_DIGITS else (1, 0, word)
         for word in _NUMBER.split(name) if word

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions and files as numbers, in a page."""
+"""The numbers that stand for functions and files in a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model.profile import Function
 
 
 class Numbers:
-    """Numbers for the names that the tables use."""
+    """Numbers functions and files in the order in which they are first asked for, from 0; `functions` come first."""
 
     def __init__(self, functions: Sequence[Function]) -> None:
         self.functions = {function: number for number, function in enumerate(functions)}

@@ -19,7 +19,8 @@ _DATA = "<!-- data -->"
 
 
 def page(data: PageData, title: str) -> Iterator[str]:
-    """The page in pieces. All data is in base64: no name in it can be taken for markup."""
+    """Yields the page in pieces. All data is in base64, so that no name can be taken for markup. UserError if the
+    template cannot be read."""
     try:
         with open(_TEMPLATE, encoding="utf-8") as file:
             template = file.read()

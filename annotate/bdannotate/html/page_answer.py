@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a page begins with: what to look at first, in the words of the text report, the costliest lines, and which
-numbers stand for "never used" on all of the page."""
+"""How a page begins: what to look at first, in the words of the text report; the costliest lines; and the metrics by
+which the whole page counts bytes as never used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .numbers import Numbers
 from .page_tables import known_or_not
 from .tables import Table, table_of_rows
 
-# Lines that the page lists.
+# The page lists at most so many lines.
 _MOST_LINES = 40
 
 _OF_CODE = (
@@ -34,7 +34,7 @@ _OF_CODE = (
 
 
 def page_selection(report: Report, found: Verdict | None) -> Selection:
-    """What lists of the page are of: what the verdict is about."""
+    """The columns and the sort key of the page's lists: those of the problem that the verdict names first."""
     selection, metrics = report.selection, report.metrics
     side = selection.keys[0].column.side
     if found is None:
@@ -57,8 +57,8 @@ def page_selection(report: Report, found: Verdict | None) -> Selection:
 
 
 def use_facts(report: Report, found: Verdict | None) -> schema.Use:
-    """The metrics of each level that speak of the bytes that the page is about: of code, where that comes first;
-    else of data, or of both together, where the profile does not separate them."""
+    """The metrics of bytes used, by cache level: those of code, if the verdict names code first; else those of data,
+    or of both together, if the profile does not separate them."""
     metrics = report.metrics
     of: Literal["code", "data", "all"]
     first, second, last = "First-level cache", "Second-level cache", "Last-level cache"
@@ -81,10 +81,10 @@ def use_facts(report: Report, found: Verdict | None) -> schema.Use:
 def first_facts(
     report: Report, found: Verdict | None, lines: TopLines | None, numbers: Numbers
 ) -> schema.First | None:
-    """None where the profile does not tell what misses cost."""
+    """What to look at first; None if the profile does not tell what misses cost."""
     if found is None:
         return None
-    # Nothing is to be cut or wrapped: the page does that.
+    # The browser cuts and wraps, so this text is as wide as it needs to be.
     page = Page(width=1 << 20, names=Names(report.graph.functions))
     place = first_place(found, report, lines)
     return {
@@ -96,7 +96,7 @@ def first_facts(
 
 
 def hot_line_widths(report: Report, lines: TopLines | None) -> Table:
-    """How far the rows of `hot_lines` may be off, of a sampled run."""
+    """The error of each row of `hot_lines`, for a sampled run; an empty table for an exact one."""
     found, events = report.profile.intervals, report.profile.events
     rows: list[Row] = []
     if lines is not None and found is not None:
@@ -110,8 +110,8 @@ def hot_line_widths(report: Report, lines: TopLines | None) -> Table:
 def hot_lines(
     report: Report, lines: TopLines | None, events: tuple[str, ...], numbers: Numbers
 ) -> tuple[schema.Hottest | None, Table]:
-    """The facts, and a row for each line: what it costs with what counts for it. events: the page's, which those of
-    the report begin with."""
+    """The facts, and a row for each of the costliest lines: its place, the count that ranks it, and its cost. events:
+    the page's, a prefix of the report's."""
     if lines is None:
         return None, Table(0, {})
     chosen = _listed(lines)

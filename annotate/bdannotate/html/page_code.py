@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The instructions of a page. They are most of what a large page has but for its tree: they are packed before all else
-is read, and the costs of a few thousand are columns before the next ones are looked at."""
+"""The instructions of a page. After the context tree, they are the largest part of a large page. To save memory, they
+are packed before anything else is read, and become columns a few thousand at a time."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .numbers import Numbers
 from .subject import PageCode, Subject
 from .tables import Form, Table, packed
 
-# Disassembling is slow: only what has this share of an event is worth it.
+# Disassembling is slow: only functions with at least this share of some event are worth it.
 _LEAST_SHARE = 0.002
 _MOST_DISASSEMBLED = 200
-# So many instructions are made columns at once.
+# Rows become columns when so many of them wait.
 _AT_ONCE = 10_000
-# Instructions that have costs of other events are few: of these, they are executed, load, and store.
+# Most instructions count only these events (executions, loads, stores); few have costs of any other.
 _FIRST_EVENTS = 3
 
 
 def page_code(subject: Subject, numbers: Numbers) -> PageCode:
-    """Instructions of the first side, by function and address, and their texts as far as they could be disassembled."""
+    """The instructions of the first side, by function and address, with the texts of those that are disassembled."""
     side = subject.sides[0]
     instructions = side.profile.instructions
     texts = _disassembled(subject, instructions)
@@ -54,8 +54,8 @@ def page_code(subject: Subject, numbers: Numbers) -> PageCode:
 
 
 class _Columns:
-    """Costs wait as rows until there are enough of them. Nearly all that most instructions cost is of the first events:
-    of the others, only counts that are not 0 are kept."""
+    """Builds the columns from rows, which wait until there are enough of them. Most counts of all but the first events
+    are 0: of those events, only the other counts are stored."""
 
     def __init__(self, events: Sequence[str]) -> None:
         own = schema.TABLES["code"].own
@@ -67,7 +67,7 @@ class _Columns:
         self._done = 0  # instructions
 
     def add(self, own: Sequence[Sequence[int]], costs: Sequence[Row]) -> None:
-        """own: the columns that are no costs."""
+        """own: the values of the columns other than costs."""
         for waiting, values in zip(self._own, own):
             waiting += values
         self._costs += costs
@@ -100,19 +100,19 @@ class _Columns:
 
 
 class _Sparse:
-    """A column of which most values are 0 grows by the others."""
+    """A column that stores only the values other than 0, with the numbers of their rows."""
 
     def __init__(self) -> None:
         self._places = array("I")
         self._values = Growing()
 
     def add(self, places: Sequence[int], values: Sequence[int]) -> None:
-        """places: the rows of these values, some of which may be 0."""
+        """places: the numbers of the rows that have these values. Values may be 0."""
         self._places.extend(compress(places, values))
         self._values.extend(list(filter(None, values)))
 
     def values(self, rows: int) -> Sequence[int]:
-        """The column of so many rows."""
+        """The whole column, with its zeros. rows: how many it has."""
         kept = self._values.values
         found = [0] * rows if isinstance(kept, list) else zeros(rows, kept.itemsize)
         for place, value in zip(self._places, kept):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Everything a page holds: facts as JSON, counts as tables, and the sources."""
+"""All data of a page: facts (JSON), counts (tables), and sources."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .tables import PackedTable, packed
 
 _WAITS = (*EVENTS, WAIT)
 _CAUSES = ("D1first", "D1cap", "D1conf")
-# Sources are embedded, the costliest first, up to so many characters together.
+# The page embeds sources, the costliest first, up to so many characters in total.
 SOURCE_LIMIT = 8_000_000
 
 
@@ -52,16 +52,16 @@ SOURCE_LIMIT = 8_000_000
 class PageData:
     facts: schema.Facts
     tables: dict[str, PackedTable]
-    sources: list[schema.SourceText] | None  # None: not wanted
+    sources: list[schema.SourceText] | None  # None: the user wants none
 
 
 def page_data(
     subject: Subject, numbers: Numbers, include: Sequence[str], with_sources: bool, generator: str
 ) -> PageData:
-    """numbers: those by which what has been packed refers to functions and files."""
+    """numbers: those that the tables packed so far use for functions and files."""
     costed = subject.costed or subject.report
     found = verdict(costed.profile, costed.metrics, costed.totals)
-    # Contexts, instructions, frames and data have the events that were counted.
+    # Contexts, instructions, frames and data have the counted events only, without the cost of misses.
     counted, subject = subject, with_waits(subject)
     if len(subject.sides) == 1:
         selection = page_selection(subject.report, found)
@@ -209,7 +209,7 @@ def _part(part: Part) -> schema.Part:
 def _functions(
     numbers: Numbers, tree: ContextTree | None
 ) -> tuple[list[str], list[tuple[str, int, int, int, str]]]:
-    """The objects, and the functions."""
+    """The names of the object files, and the functions."""
     names = Names(numbers.functions)
     objects: dict[str, int] = {}
     lines: dict[Function, int] = {}
@@ -227,7 +227,7 @@ def _functions(
 
 
 def _frames(tree: ContextTree | None, numbers: Numbers) -> list[int | str]:
-    """Per frame the number of its function, or a root's or "other" node's name."""
+    """For each frame, the number of its function; or its name, if it is a root or stands for other nodes."""
     if tree is None:
         return []
     return [
@@ -287,7 +287,7 @@ def _unknown(report: Report) -> schema.UnknownCode | None:
 
 
 def _columns(report: Report) -> list[tuple[str, bool]]:
-    """The report's; where causes of misses are known, these beside the misses."""
+    """The report's columns; the causes of misses follow the misses, if they are known."""
     found: list[tuple[str, bool]] = []
     for column in report.selection.columns:
         is_inclusive = column.side is CostSide.INCLUSIVE
@@ -298,7 +298,7 @@ def _columns(report: Report) -> list[tuple[str, bool]]:
 
 
 def _metric(metric: Metric, metrics: Mapping[str, Metric]) -> schema.Metric:
-    # What misses of data cost is coloured as these are.
+    # The cost of data misses is coloured as the misses themselves are.
     share = share_beside(metrics["D1m"] if metric.name in _WAITS and "D1m" in metrics else metric, metrics)
     return {
         "name": text(metric.name),
@@ -316,7 +316,7 @@ def _metric(metric: Metric, metrics: Mapping[str, Metric]) -> schema.Metric:
 def _sources(
     report: Report, numbers: Numbers, include: Sequence[str]
 ) -> tuple[list[schema.SourceText], dict[str, str]]:
-    """The text of each file that has costs, and why others have none, by the files' numbers."""
+    """The texts of the files that have costs, and by file number, why a text is missing."""
     metric = report.selection.keys[0].column.metric
     costs: dict[str, float] = {}
     for place, rows in report.profile.lines.items():

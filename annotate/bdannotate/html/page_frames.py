@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loops and inlined functions of the costliest functions, as a table: a row for each, behind that of the frame that
-it is in; and from which of them the paths of the context tree call."""
+"""The loops and inlined functions of the costliest functions, as a table in which each frame follows the one around
+it; and from which of them each node of the context tree is called."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .numbers import Numbers
 from .subject import Subject
 from .tables import Table, table_of_rows
 
-# So many functions have them, of those with this share of an event themselves; and so many more of those that have it
-# with all that they call.
+# Frames are found for at most so many functions with this self share of an event, and for as many others whose
+# inclusive share is as large.
 _MOST_FUNCTIONS = 200
 _LEAST_SHARE = 0.002
 _MOST_FRAMES = 20_000
@@ -28,7 +28,7 @@ _KINDS = (Kind.INLINED, Kind.LOOP, Kind.REGION)
 
 
 def entries_with_frames(subject: Subject) -> list[FunctionRow]:
-    """The functions whose frames are worth to be found, the costliest first."""
+    """The functions whose frames are worth finding, the costliest first."""
     side = subject.sides[0]
     if not side.profile.instructions or not side.profile.jumps:
         return []
@@ -45,7 +45,7 @@ def entries_with_frames(subject: Subject) -> list[FunctionRow]:
 
     own = costliest({function: share(of[function].self_cost) for function in of if function in of_code})
     known = {*own, *above_main(side.graph)}
-    # What calls much has loops that paths go through, however little it does itself.
+    # Paths lead through the loops of functions that call much, even if those cost little themselves.
     more = costliest({
         function: share(of[function].inclusive) for function in of if function in of_code and function not in known
     }) if subject.tree is not None else []
@@ -57,9 +57,8 @@ def entries_with_frames(subject: Subject) -> list[FunctionRow]:
 
 @dataclass(frozen=True, slots=True)
 class FramesTable:
-    """inlined: the names of what is inlined, and of loops without lines. A parent in the table is one more than its
-    row, or 0: the function itself. The same number stands in `of_code`, by function and the address of each
-    instruction."""
+    """inlined: the names of inlined functions, and of loops without lines. The table numbers a parent by its row, from
+    1; 0 is the function itself. `of_code` maps the address of each instruction of a function to such a number."""
 
     inlined: list[str]
     table: Table
@@ -79,9 +78,9 @@ def frames_table(found: Sequence[Structure], subject: Subject, numbers: Numbers)
         waiting += [(frame, function, 0) for frame in reversed(structure.frame.frames)]
     while waiting:
         frame, function, row = waiting.pop()
-        # What there is no room for is part of what is around it.
+        # If there is no room for a frame, its code belongs to the frame around it.
         if len(rows) < _MOST_FRAMES:
-            # A loop has a name only if it has no line: its address.
+            # The name of a loop is its address if it has no line; else it is empty.
             rows.append((
                 numbers.function(function), row, _KINDS.index(frame.kind), names.setdefault(frame.name, len(names)),
                 numbers.file(frame.file), frame.line, frame.entries, sum(part.iterations for part in frame.parts),
@@ -96,12 +95,12 @@ def frames_table(found: Sequence[Structure], subject: Subject, numbers: Numbers)
 
 
 def frames_of_calls(tree: ContextTree, frames: FramesTable, profile: Profile) -> list[int]:
-    """Of each node of the tree, from which loop or inlined function of its caller it is called: one more than the row
-    of the innermost one, 0 if it is called from the function itself, or if that is not known.
+    """For each node of the tree, the innermost loop or inlined function of its caller that calls it: the row of that
+    frame, from 1; 0 if the caller itself does, or if this is not known.
 
-    Where the tree has the calling instruction of each node, that is in one frame. Else a node is all calls of a
-    function by another on a path: it is in the innermost frame that all instructions are in from which the caller
-    calls it anywhere, by the profile, if that has each of these calls."""
+    If the tree has the calling instruction of a node, its frame is that of the instruction. Else the node stands for
+    all calls from its caller to its function on that path. Its frame is then the innermost one around all instructions
+    from which the caller calls the function in the profile, if the profile has all of these calls."""
     parents = [0, *frames.table.columns["parent"]]
     functions = [frame.function if frame.kind is NodeKind.FUNCTION else None for frame in tree.frames]
     rows_of = [None if function is None else frames.of_code.get(function) for function in functions]
@@ -129,7 +128,7 @@ def frames_of_calls(tree: ContextTree, frames: FramesTable, profile: Profile) ->
 def _frames_of_pairs(
     frames: FramesTable, profile: Profile, parents: Sequence[int]
 ) -> dict[tuple[Function, Function], int]:
-    """By caller and callee, the innermost frame that all of the calls are from."""
+    """By caller and callee, the innermost frame that makes all calls between them; only pairs for which it is known."""
     left: dict[tuple[Function, Function], int] = {}
     for site, call in profile.calls.items():
         if site.caller in frames.of_code:
@@ -147,7 +146,7 @@ def _frames_of_pairs(
 
 
 def _common(one: int, other: int, parents: Sequence[int]) -> int:
-    """The innermost frame that both are in. An outer frame has a smaller number than those in it."""
+    """The innermost frame around both. A frame has a smaller number than the frames in it."""
     while one != other:
         if one > other:
             one = parents[one]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What to change where no repairs are computed: places with the data that they lose, as the text report has them."""
+"""Hints for the places that no repair covers, with the data that they load in vain, as in the text report."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from . import schema
 from .numbers import Numbers
 from .subject import Subject
 
-# What could save less of the estimated cycles is no place to change.
+# A hint that saves less than this share of the estimated cycles is left out.
 _WORTH_IT = 0.01
 
 
 def hints_for_page(subject: Subject, found: Verdict | None, numbers: Numbers) -> schema.Hints:
-    """Those of places where something helps, and is worth it. Repairs say more than hints of profiles alone."""
+    """The hints that help enough to be worth it. Where a repair says more about a function, it has no hint."""
     report = subject.costed or subject.report
     told = _hints(subject, found)
     has_repairs = subject.why is not None and subject.why.repairs is not None
@@ -32,7 +32,7 @@ def hints_for_page(subject: Subject, found: Verdict | None, numbers: Numbers) ->
     loss = report.metrics.get(MIXED.loss)
     unused = loss.counter()(report.totals) if loss else 0
     data = data_hints(told, details, unused, report.graph)
-    # Nothing is to be cut or wrapped: the page does that.
+    # The browser cuts and wraps, so this text is as wide as it needs to be.
     page = Page(width=1 << 20, names=Names(report.graph.functions))
     texts = data_texts(data, page)
     groups = _groups(subject)
@@ -73,7 +73,7 @@ def _data(one: ObjectHint, groups: dict[object, int]) -> schema.HintData:
 
 
 def _others(data: DataHints, groups: dict[object, int], page: Page) -> list[schema.OtherData]:
-    """Data that loses much, and of which no place has most."""
+    """Data that loses much, though no single place has most of the loss."""
     return [
         {"data": _data(one, groups), "title": text(title), "sentences": [text(said) for said in sentences]}
         for one, (title, sentences) in zip(data.others, other_data(data, page))

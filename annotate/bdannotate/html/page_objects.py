@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data objects as a page has them: their groups as facts; who loaded them, and which of their bytes
-were used, as tables."""
+"""Data objects on a page: their groups (facts), and which code loaded them and which of their bytes were used
+(tables)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from .tables import Table, table_of_rows
 class PageObjects:
     objects: Objects
     details: Sequence[Details]  # of some groups
-    changes: ObjectChanges | None = None  # where two profiles are compared: since the one before
+    changes: ObjectChanges | None = None  # since the profile before, if two are compared
 
 
-# The first whose events are all there. Where code has lines of its own, those of data are meant.
+# The first set whose events are known is shown: that of data alone, if the profile separates it from code.
 _COLUMNS = (
     ("LoadedD1", "SpLossD1", "UnusedD1", "AccLineD1", "D1m", "DLm"),
     ("Loaded1", "SpLoss1", "Unused1", "AccLine1", "D1m", "LLm"),
@@ -40,7 +40,7 @@ _COLUMNS = (
 def data_columns(
     metrics: Mapping[str, Metric], events: Sequence[str], of_data: Container[str]
 ) -> list[str]:
-    """The metrics that are shown of data: those that can be made of its events. What it loses comes second."""
+    """The metrics that the page shows for data: those whose events data has (of_data). The loss comes second."""
     def is_known(name: str) -> bool:
         metric = metrics.get(name)
         rows = () if metric is None else (metric.numerator, metric.denominator or ())
@@ -55,13 +55,14 @@ def data_columns(
 def objects_for_page(
     found: PageObjects, columns: Sequence[str], numbers: Numbers
 ) -> tuple[schema.Data, dict[str, Table]]:
-    """The facts, and tables: per group its costs; per group and line of code its costs; and the
-    bytes of all layouts, one after the other."""
+    """The facts and the tables: the costs of each group; the costs of each group by line of code; and the bytes of all
+    layouts, one after the other."""
     of_group = {one.entry.group.identity: one for one in found.details}
     groups = list(found.objects.groups)
     details = [of_group.get(group.identity) for group in groups]
     if found.changes is not None:
-        # First come the same groups, with names among all; then those that are gone.
+        # The groups of the profile after come first, in the same order, but with names that are unique among all
+        # groups; then those that are gone.
         groups = [change.group for change in found.changes.changes]
         details += [None] * (len(groups) - len(details))
     line = found.objects.line_bytes
@@ -87,11 +88,11 @@ def _tables(
 
 
 def _rows(objects: Objects, costs: Sequence[str], numbers: Numbers) -> Table:
-    """The rows of objects. costs: the names of their columns of costs."""
+    """The costs of groups by line of code. costs: the names of the cost columns."""
     group, function, file, line, *counts = objects.columns()
     places = [(numbers.function(one), numbers.file(other)) for one, other in zip(function, file)]
     functions, files = zip(*places) if places else ((), ())
-    # Tables are compared with each other: all of their columns are tuples.
+    # All columns are tuples, so that two tables can be compared.
     columns = [tuple(group), functions, files, tuple(line), *map(tuple, counts)]
     return Table(len(places), dict(zip(["group", "function", "file", "line", *costs], columns)))
 

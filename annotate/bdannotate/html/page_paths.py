@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hot paths within functions, as a page has them."""
+"""Hot paths within functions, on a page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLUMNS = (("SpLossD1", "SpLoss1"), ("DLm",), ("Ir",))
 
 def paths_for_page(found: PathsReport, functions: Sequence[Function], numbers: Numbers) -> schema.Paths:
     """functions: those of the page."""
-    # Nothing is to be cut: the page has room.
+    # The browser wraps, so that this text is as wide as it needs to be.
     page = Page(width=1 << 20, full_names=True, names=Names(functions))
     names = [next((name for name in group if name in found.metrics), None) for group in _COLUMNS]
     metrics = list(dict.fromkeys([found.metric, *(found.metrics[name] for name in names if name)]))
@@ -54,7 +54,7 @@ def _function(
                 "row": _row(path.times, path.cost, metrics),
                 "dense": found.is_dense(path.cost),
                 "trail": [_stretch(stretch, numbers) for stretch in path.trail],
-                # The page has the lines' texts, where it has sources.
+                # The page adds the texts of lines from its sources, so that these sentences have none.
                 "parts": [
                     text(parting_text(one.branches[branch], way, one.function, lambda *_: "", page))
                     for branch, way in path.partings

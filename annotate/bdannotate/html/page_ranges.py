@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each member of a sum has of the rows of the page's tables, so that the page can weigh a range of them."""
+"""The counts that each member of a sum adds to the page's tables, so that a reader can choose a range of members."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .schema import OF_MEMBERS
 from .subject import Side, Subject
 from .tables import PackedTable, Table, packed
 
-# The page carries so many counts for this, in all; the tables that come first get them.
+# At most so many counts, in total; tables are added in the order of OF_MEMBERS until they are used up.
 _MOST_COUNTS = 20_000_000
 
 _WRITERS: Mapping[str, Callable[[Subject, Numbers], Table]] = {
@@ -26,8 +26,8 @@ _WRITERS: Mapping[str, Callable[[Subject, Numbers], Table]] = {
 def member_tables(
     subject: Subject, tables: Mapping[str, PackedTable], numbers: Numbers
 ) -> dict[str, PackedTable]:
-    """For each of the tables one of the same rows, with the columns of each member: `0:self:Ir`. Without what would
-    be too much, or where no range can be chosen."""
+    """For each of the tables, one with the same rows and with columns for each member, such as `0:self:Ir`. Tables
+    that would be too large are left out. Empty if the subject has no members."""
     if not subject.members:
         return {}
     total = subject.sides[0]
@@ -49,7 +49,7 @@ def member_tables(
                 Side(f"{number}:", profile, build(profile, total.graph))
                 for number, profile in enumerate(subject.members)
             )
-            # The sum has all rows of its members: behind it, they add none.
+            # The sum comes first and has all rows of its members, so that they add none.
             wide = _WRITERS[name](replace(subject, sides=(total, *sides)), numbers)
             found[OF_MEMBERS[name]] = _late(wide.rows, {
                 column: values for column, values in wide.columns.items() if column[0].isdigit()
@@ -58,7 +58,7 @@ def member_tables(
 
 
 def _tree(total: ContextTree, members: tuple[ContextTree, ...]) -> PackedTable:
-    """Of the nodes of the sum what each member has."""
+    """The costs of each member, at the nodes of the sum's tree."""
     nothing = array("Q", bytes(8 * len(total)))
     empty = replace(total, costs=tuple(nothing for _ in total.events), calls=nothing)
     columns: dict[str, array[int]] = {}
@@ -70,5 +70,5 @@ def _tree(total: ContextTree, members: tuple[ContextTree, ...]) -> PackedTable:
 
 
 def _late(rows: int, columns: Mapping[str, Sequence[int]]) -> PackedTable:
-    """A range is chosen by hand, so that no first picture waits for it."""
+    """Packs columns that the page reads late: it needs none of them until a reader chooses a range."""
     return packed(Table(rows, columns, frozenset(columns)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each rank of a job costs, as a page has it."""
+"""The costs of each rank of a job, on a page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import schema
 from .numbers import Numbers
 from .tables import Table
 
-# What a rank has more than the mean of all of them that the summary speaks of.
+# The summary names the rank with most only if it exceeds the mean by more than this share of the mean.
 _WORTH_A_NOTE = 0.05
 
 
@@ -26,7 +26,7 @@ def ranks_for_page(
 ) -> tuple[schema.Ranks, dict[str, Table]]:
     """functions: those of the page."""
     ranks = found.ranks
-    # Nothing is to be cut or wrapped: the page does that.
+    # The browser cuts and wraps, so this text is as wide as it needs to be.
     page = Page(width=1 << 20, names=Names(functions))
     hosts: dict[str, int] = {"": 0}
     group_of = [0] * len(ranks.ranks)
@@ -55,7 +55,7 @@ def ranks_for_page(
 
 
 def _says(found: RanksReport) -> str:
-    """Which rank has most of what is looked at first, where that is more than others have; else nothing."""
+    """Which rank has most of the first count that is not 0, if it has clearly more than the mean; else empty."""
     ranks = found.ranks.ranks
     for one in found.counts:
         if one.totals is None or not any(one.totals):

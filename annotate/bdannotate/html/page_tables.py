@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of a page: functions, calls, lines, instructions, contexts. Where two profiles are
-compared, each has a second set of columns, `before:...`."""
+"""The tables of functions, calls, lines and members of a page. If two profiles are compared, a second set of columns,
+`before:...`, has the costs of the profile before."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .tables import Table
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-# Members of a sum are shown by function as far as one of them has this share of an event.
+# The table of members has the functions whose inclusive share of an event is this large in at least one member.
 _MEMBER_SHARE = 0.005
 _MAX_MEMBER_FUNCTIONS = 1000
 
 
 def functions_table(subject: Subject, numbers: Numbers) -> Table:
-    """Functions that only the context tree knows follow behind, without costs."""
+    """A row for each numbered function. Those that only the context tree has come last and have no costs."""
     zero = subject.report.profile.zero
     nothing = FunctionCosts(zero, zero, zero, 0, False, 0)
     columns: dict[str, Sequence[int]] = {}
@@ -40,7 +40,7 @@ def functions_table(subject: Subject, numbers: Numbers) -> Table:
 
 
 def function_widths(subject: Subject, found: Intervals, numbers: Numbers) -> Table:
-    """How far what a sampled run has counted of each function may be off."""
+    """The error of each function's costs, for a sampled run: half the widths of its intervals, plus 1, or 0."""
     columns: dict[str, Sequence[int]] = {}
     side = subject.sides[0]
     for kind, widths in (("self:", found.own), ("incl:", found.inclusive)):
@@ -51,7 +51,7 @@ def function_widths(subject: Subject, found: Intervals, numbers: Numbers) -> Tab
 
 
 def line_widths(subject: Subject, found: Intervals) -> Table:
-    """The same of the rows of `lines_table`."""
+    """The same for the rows of `lines_table`."""
     side = subject.sides[0]
     keys, _ = _line_costs(subject)
     columns: dict[str, Sequence[int]] = {}
@@ -62,7 +62,7 @@ def line_widths(subject: Subject, found: Intervals) -> Table:
 
 
 def known_or_not(widths: Row | None, events: int) -> Row:
-    """As the page has them: one more, and 0 where nothing is known."""
+    """Half widths as the page stores them: plus 1, so that 0 can say that nothing is known."""
     return (0,) * events if widths is None else tuple(width + 1 for width in widths)
 
 
@@ -76,7 +76,8 @@ def cycles_table(subject: Subject) -> Table:
 
 
 def arcs_table(subject: Subject, numbers: Numbers) -> Table:
-    """Per caller and callee. Costs within recursion are left out: they count once per level."""
+    """A row for each pair of caller and callee, with all calls between them. `recursive` marks calls within a cycle:
+    their costs count once per level."""
     graph = subject.sides[0].graph
     none = Call(0, subject.report.profile.zero)
     arcs = {
@@ -112,7 +113,7 @@ def lines_table(subject: Subject, numbers: Numbers) -> Table:
 
 
 def _line_costs(subject: Subject) -> tuple[list[tuple[Place, int]], list[Mapping[tuple[Place, int], Row]]]:
-    """Of each function in each line, those that cost anything."""
+    """The lines of each function that cost anything, and their costs on each side."""
 
     def costs(profile: Profile) -> dict[tuple[Place, int], Row]:
         return {
@@ -124,7 +125,7 @@ def _line_costs(subject: Subject) -> tuple[list[tuple[Place, int]], list[Mapping
 
 
 def sites_table(subject: Subject, numbers: Numbers) -> Table:
-    """Per calling line."""
+    """A row for each line that calls and each function that it calls."""
     none = Call(0, subject.report.profile.zero)
     keys, found = _united(subject, lambda profile: profile.calls)
     columns: dict[str, Sequence[int]] = {
@@ -141,7 +142,7 @@ def sites_table(subject: Subject, numbers: Numbers) -> Table:
 
 
 def members_table(subject: Subject, numbers: Numbers) -> Table:
-    """Per function, in groups of as many rows as there are members: what each of them has."""
+    """The costs of the costliest functions by member: for each function, as many rows as there are members."""
     union = subject.members[0]
     for profile in subject.members[1:]:
         union = add(union, profile)
@@ -180,7 +181,7 @@ def _add_costs(
 def _united(
     subject: Subject, part: Callable[[Profile], Mapping[Key, Value]]
 ) -> tuple[list[Key], list[Mapping[Key, Value]]]:
-    """The keys of all sides, and each side's values."""
+    """The keys of all sides, each once, and the values of each side."""
     found = [part(side.profile) for side in subject.sides]
     keys: Iterable[Key] = (key for values in found for key in values)
     return list(dict.fromkeys(keys)), found

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The context tree as a page has it. Its costs are most of a large page, and of the memory that writing one takes: they
-are packed before all else is read."""
+"""The context tree of a page. Its costs are most of a large page, and take most memory while it is written: they are
+packed before anything else is read."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ..analyses.code.report import Report
 from ..model.contexts import ContextTree, Kind
 from .tables import Form, PackedTable, Table, packed
 
-# Most pages begin with an icicle of these.
+# Most pages begin with an icicle (flame graph) of one of these events.
 _FIRST = ("SpLoss1", "SpLossD1", "UsByteD1")
 
 
 @dataclass(frozen=True, slots=True)
 class PageTree:
-    """paths has its nodes, without what they cost; the table has all columns but that of loops."""
+    """paths: the nodes without their costs. table: all columns but `within`."""
 
     paths: ContextTree
     table: PackedTable
 
     def other(self) -> int | None:
-        """The frame of the paths that the tree has no room for; None if it has all."""
+        """The frame that stands for the paths that the tree had no room for; None if the tree has all paths."""
         frames = self.paths.frames
         number = next((number for number, frame in enumerate(frames) if frame.kind is Kind.OTHER), None)
         return None if number is None or number not in self.paths.frame else number
 
 
 def page_tree(tree: ContextTree | None) -> PageTree | None:
-    """Where two are compared, calls are among the events."""
+    """Packs a tree; None stays None. If two profiles are compared, calls are among the tree's events."""
     if tree is None:
         return None
     columns: dict[str, Sequence[int]] = {
@@ -52,8 +52,8 @@ def page_tree(tree: ContextTree | None) -> PageTree | None:
 
 
 def tree_table(tree: PageTree, within: Sequence[int] | None, report: Report, sides: Sequence[str]) -> PackedTable:
-    """within: of each node, from which loop or inlined function it is called, if that is known. sides: the prefixes of
-    their columns."""
+    """The packed tree with column `within` (if known), and with the costs that the report does not show first marked as
+    late. within: see `frames_of_calls`. sides: the prefixes of the sides' columns."""
     table = tree.table
     more: Mapping[str, bytes] = {}
     if within is not None:
@@ -64,7 +64,7 @@ def tree_table(tree: PageTree, within: Sequence[int] | None, report: Report, sid
 
 
 def _shown(report: Report) -> set[str]:
-    """The events of which the columns are made that a report begins with."""
+    """The events behind the columns that the report shows first."""
     return {
         event
         for column in report.selection.columns

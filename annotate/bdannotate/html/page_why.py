@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why lines were loaded, as a page has it: what to change, and the misses that caches of other sizes would
-have, of the program and of the functions that miss most."""
+"""Why lines were loaded, on a page: repairs, and curves of the misses in caches of other sizes, for the program and for
+the functions, loops and data that miss most."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..views.text import Page
 from . import schema
 from .numbers import Numbers
 
-# Functions with less of all misses have no curve, and not more than so many have one.
+# Code and data with a smaller share of all misses have no curve, and at most so many functions, loops and data do.
 _LEAST_SHARE = 0.002
 _MOST_FUNCTIONS = 200
 _MOST_LOOPS = 60
@@ -36,17 +36,17 @@ _MOST_PLACES = 4
 
 @dataclass(frozen=True, slots=True)
 class PageWhy:
-    """repairs is None where the file does not tell enough for them. loops: the instructions of those
-    that may have curves. include: folders of sources."""
+    """repairs: None if the file does not tell enough to find any. loops: the code of the loops that may have curves.
+    include: folders with sources."""
 
     why: Why
     repairs: Repairs | None
-    told: frozenset[Function]  # those that repairs are about, and that call these
+    told: frozenset[Function]  # functions that repairs are about, and their callers
     loops: Mapping[Function, FrameCode]
     objects: Objects | None
     events: tuple[str, ...]  # of the profile
     include: tuple[str, ...]
-    costs: Profile | None = None  # with what misses cost, which repairs are made of
+    costs: Profile | None = None  # the profile with the cost of misses, from which repairs are found
 
 
 def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> schema.Why:
@@ -67,7 +67,7 @@ def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> schema.W
 
 
 def _function_curves(sums: DistanceSums, why: Why, numbers: Numbers) -> list[schema.CodeCurves]:
-    """Of those with most misses, the first one first."""
+    """The curves of the functions with most misses, those with most of their own first."""
     least = _LEAST_SHARE * why.misses()
     found = {function: sums.of([function]) for function in sums.functions()}
     misses = {function: sum(one.inclusive.values()) for function, one in found.items()}
@@ -85,7 +85,7 @@ def _function_curves(sums: DistanceSums, why: Why, numbers: Numbers) -> list[sch
 
 
 def _loop_curves(found: PageWhy, graph: CallGraph, numbers: Numbers) -> list[schema.LoopCurves]:
-    """The same of loops, by the functions that they are in."""
+    """The curves of the loops with most misses, those with most first."""
     why = found.why
     sums = DistanceSums(why, graph, found.events, found.loops)
     least = max(_LEAST_SHARE * why.misses(), 1)
@@ -108,7 +108,7 @@ def _loop_curves(found: PageWhy, graph: CallGraph, numbers: Numbers) -> list[sch
 
 
 def _data_curves(sums: DistanceSums, why: Why, objects: Objects) -> list[schema.DataCurve]:
-    """Of groups of data, by their numbers on the page."""
+    """The curves of the groups of data with most misses, by their numbers on the page."""
     if why.data is None:
         return []
     least = max(_LEAST_SHARE * why.misses(), 1)
@@ -122,7 +122,7 @@ def _data_curves(sums: DistanceSums, why: Why, objects: Objects) -> list[schema.
 
 
 def _curve(found: Curve) -> schema.Curve:
-    """Misses at the sizes that all curves have; without those at the end at which nothing changes."""
+    """The misses at the sizes that all curves share, up to the last size at which they change."""
     misses = [point.misses for point in found.steps]
     while len(misses) > 1 and misses[-1] == misses[-2]:
         misses.pop()
@@ -139,7 +139,7 @@ def _curve(found: Curve) -> schema.Curve:
 def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) -> list[schema.Repair] | None:
     if found.repairs is None:
         return None
-    # Nothing is to be cut or wrapped: the page does that.
+    # The browser cuts and wraps, so this text is as wide as it needs to be.
     page = Page(width=1 << 20, names=Names(functions))
     variable = variables(found.include)
     listed = found.objects.groups if found.objects else ()

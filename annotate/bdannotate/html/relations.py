@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which columns of a table tell much of another one: what docs/simulation.md says of events, by their names. Nothing
-depends on it but how many bytes a page takes."""
+"""Which columns of a table predict another one well, by the relations between events that docs/simulation.md states.
+Only the size of a page depends on this."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-# Misses of each cache, of code and of data, and the endings of the events of the lines that they bring: of both, and
-# of data alone.
+# For each cache: its misses of code, data read and data written; and the suffixes of the events of loaded lines, for
+# all lines and for lines of data.
 _CACHES = (
     ("I1mr", "D1mr", "D1mw", "1", "D1"), ("I2mr", "D2mr", "D2mw", "L2", "D2"), ("ILmr", "DLmr", "DLmw", "2", "DL"),
 )
@@ -39,8 +39,8 @@ _ORDERS, _SUMS = _orders(), _sums()
 
 
 def order_for(name: str, known: Set[str] | Mapping[str, object]) -> tuple[str, ...]:
-    """The columns, two at most, by which the rows of this one are put in an order, the first one first: where they have
-    the same there, they have much the same here. Empty if there are none."""
+    """The columns, at most two, by which to sort the rows before this column is written: rows with equal values in them
+    mostly have equal or similar values in this one. Empty if there are none."""
     kind, colon, event = name.rpartition(":")
     found = tuple(_whole(kind + colon, one, known) for one in _ORDERS.get(event, ()))
     first = [one for one in found if one in known]
@@ -48,7 +48,7 @@ def order_for(name: str, known: Set[str] | Mapping[str, object]) -> tuple[str, .
 
 
 def sum_for(name: str, columns: Mapping[str, Sequence[int]]) -> dict[str, int]:
-    """The columns that this one is the sum of, but for few rows, each times a weight. Empty if there are none."""
+    """The columns, with weights, whose weighted sum equals this column in most rows. Empty if there are none."""
     kind, colon, event = name.rpartition(":")
     if event.startswith("UsByte"):
         lines, lost = (f"{kind}{colon}{one}{event.removeprefix('UsByte')}" for one in ("EvLine", "SpLoss"))
@@ -59,12 +59,12 @@ def sum_for(name: str, columns: Mapping[str, Sequence[int]]) -> dict[str, int]:
 
 
 def _line_size(lines: Sequence[int], lost: Sequence[int], used: Sequence[int]) -> int:
-    """Bytes of a line, by the first row that has one; 0 if there is none."""
+    """The bytes of a cache line, from the first row with a loaded line; 0 if no row has one."""
     return next(((more + less) // count for count, more, less in zip(lines, lost, used) if count), 0)
 
 
 def _whole(kind: str, event: str, known: Set[str] | Mapping[str, object]) -> str:
-    """Costs of the same kind; else a column of the table's own."""
+    """The column of costs of this kind for an event, unless only the table's own column of that name is known."""
     if kind + event in known or event not in known:
         return kind + event
     return event

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the data of a page are: the one description, by which the modules beside write them, and from which
-annotate/web/page_types.py makes the types of what reads them.
+"""The format of a page's data. This is its only description: the modules of this package write by it, and
+annotate/web/page_types.py makes the types of the scripts that read the data from it.
 
-A function, file, group or frame stands for its number in the lists of the facts, unless something else is said.
+A function, file, group or frame is given by its number in the lists of `Facts`, unless a comment says otherwise.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-# Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
+# The version of this format. A page refuses any other: it and its data come from the same version of bd_annotate.
 VERSION = 10
 
 
@@ -19,12 +19,12 @@ class Metric(TypedDict):
     name: str
     heading: str
     title: str
-    numerator: list[int]  # a weight per event
+    numerator: list[int]  # a weight for each event
     denominator: list[int] | None
     isShare: bool
     isTime: bool  # a sum of picoseconds
     moreIsBetter: bool
-    share: str | None  # the metric that tells which share of the same lines was never used
+    share: str | None  # the metric for the share of the same lines that was never used
 
 
 class Part(TypedDict):
@@ -42,7 +42,7 @@ Place = tuple[int, int, int]
 
 
 class HintData(TypedDict):
-    """Data that a place loads in vain: a group, and its share of all that is never used."""
+    """Data that a place loads in vain: a group, and its share of all bytes that are never used."""
 
     group: int | None
     share: float
@@ -50,7 +50,7 @@ class HintData(TypedDict):
 
 class Hint(TypedDict):
     function: int
-    share: float  # of all that is never used
+    share: float  # of all bytes that are never used
     saved: float | None  # at most, of the estimated cycles
     brief: str
     looks: str
@@ -58,15 +58,15 @@ class Hint(TypedDict):
     unused: float
     neverUsed: float
     usedPerLine: float
-    lineSize: float  # that of the lines at hand, on average
+    lineSize: float  # average of the lines that the hint is about
     accesses: float
     loads: float
-    lines: list[tuple[int, int, float]]  # file, line, share of its own; the costliest first
-    through: int | None  # the library function that has most of it
-    below: int | None  # of a function without a name, the nearest caller that has one
+    lines: list[tuple[int, int, float]]  # file, line, share of the hint; the costliest first
+    through: int | None  # the library function that causes most of it
+    below: int | None  # the nearest caller with a name, if the function has none
     callers: list[tuple[int, float]]
     data: list[HintData]
-    sentences: list[str]  # on the data, and on how far a sampled run's numbers may be off
+    sentences: list[str]  # about the data, and about the errors of a sampled run
 
 
 class OtherData(TypedDict):
@@ -77,11 +77,11 @@ class OtherData(TypedDict):
 
 class Hints(TypedDict):
     places: list[Hint]
-    others: list[OtherData]  # data of which no place has most
+    others: list[OtherData]  # data with no place that causes most of its loss
 
 
 class Waits(TypedDict):
-    """Shares of the cycles by the order of addresses."""
+    """How the cost of misses divides by the order of their addresses, as shares of the cycles."""
 
     firstTouches: float
     inOrder: float
@@ -89,7 +89,8 @@ class Waits(TypedDict):
 
 
 class Time(TypedDict):
-    """Estimated seconds: if instructions never wait for each other, and if each waits for the one before."""
+    """An estimate of the time. In the least, instructions never wait for each other; in the most, each waits for the
+    one before."""
 
     what: str
     seconds: float
@@ -99,31 +100,31 @@ class Time(TypedDict):
 
 class Verdict(TypedDict):
     cycles: int
-    instructions: float  # shares of the estimated cycles, as those below
+    instructions: float  # like those below, a share of the estimated cycles
     l1Data: float
     l1Code: float
-    l2: float | None  # what missing L2 adds, where there is one
+    l2: float | None  # the cost of missing L2; None without an L2
     lastLevel: float
     fitsLastLevel: bool
     first: Literal["L1", "code", "L2", "LL", "out of order", "in order", "first touches", "instructions"]
-    wasted: float | None  # what bytes never used cost at the first level, if that makes it the first
-    waits: Waits | None  # where the run noted that; then those of levels are 0, and all shares are of the time
-    time: Time | None  # where there are waits
+    wasted: float | None  # the share that bytes never used cost at the level `first`, if that is why it is first
+    waits: Waits | None  # if the run noted them; then the shares of levels are 0, and all shares are of the time
+    time: Time | None  # if there are waits
 
 
 class Repair(TypedDict):
-    """A change of the program. Where two numbers stand together, they are before and after it."""
+    """A change of the program. Pairs of counts are those before and after it."""
 
     remedy: str
-    what: str  # to do, and where
+    what: str  # what to do, and where
     function: int
     places: list[tuple[int, int]]  # file, line
     data: str
     group: int | None  # of the data
     l1: tuple[int, int]  # misses
     ll: tuple[int, int]
-    walks: tuple[int, int] | None  # page walks, if it is about these
-    transfers: tuple[int, int] | None  # of lines from core to core, if it is about these
+    walks: tuple[int, int] | None  # page walks, if the repair reduces them
+    transfers: tuple[int, int] | None  # of lines from core to core, if the repair reduces them
     share: float  # of the estimated time
     evidence: list[str]
     code: list[str]
@@ -134,10 +135,10 @@ class Repair(TypedDict):
 class Curve(TypedDict):
     """Misses by the size of the cache."""
 
-    misses: list[int]  # at the sizes that all curves have; at those that follow, as at the last
+    misses: list[int]  # at the first sizes of Why.sizes; at all larger ones, as many as at the last
     firstTouches: int
-    knees: list[tuple[int, int]]  # between which sizes many go
-    fits: int | None  # the size from which on hardly any more go
+    knees: list[tuple[int, int]]  # the numbers of two sizes between which many misses end
+    fits: int | None  # the number of the size beyond which hardly any more end
     says: str
 
 
@@ -163,7 +164,7 @@ class Why(TypedDict):
     repairs: list[Repair] | None  # the first saves most time
     sizes: list[int]
     program: Curve
-    # Of code, itself and with all that it calls, where the run has kept paths; what has most misses first.
+    # Self curves and, if the run kept paths, inclusive ones; those with most misses first.
     functions: list[CodeCurves]
     loops: list[LoopCurves]
     data: list[DataCurve]
@@ -179,7 +180,7 @@ class Blocks(TypedDict):
 
 
 class ElementLayout(TypedDict):
-    """Of an element; first is its bytes' first row."""
+    """How the bytes of an element are used. first: the row of its first byte in the table dataBytes."""
 
     size: int
     reason: str
@@ -187,46 +188,47 @@ class ElementLayout(TypedDict):
     unmapped: int
     knowsBorders: bool
     loads: int
-    cut: int  # how often one came with a line, and only a part of it
+    cut: int  # how often a line brought only a part of an element
 
 
 class DataType(TypedDict):
-    """Of the elements of data; of a variable, of the variable or its elements."""
+    """The type of the elements of a group; of a variable, its own type or that of its elements."""
 
     name: str
     size: int
     reason: str
-    hasUse: bool  # whether anybody has seen which bytes are used
-    # Name, type, offset, size, how often bytes of it came with a line, and in how many of these any was used. A gap
+    hasUse: bool  # whether it is known which bytes are used
+    # Name, type, offset, size, how often a line brought bytes of the field, and how often any of these was used. A gap
     # has no type.
     fields: list[tuple[str, str, int, int, int, int]]
-    # Which code loaded how many parts of lines, one for each block in a line, and of these as above for each field,
-    # by its number, that was used.
+    # For each line of code that loaded elements: how many parts of lines it loaded (one for each heap block in a
+    # line); and for each field used, its number and how often it was brought and used, as above.
     uses: list[tuple[Place, int, list[tuple[int, int, int]]]]
-    parts: list[list[int]]  # fields that had better be in an array of their own
+    parts: list[list[int]]  # the fields of each array into which the type is better split
     advice: list[str]
 
 
 class DataGroup(TypedDict):
-    """Data objects that are not separated."""
+    """Data objects that the report does not separate."""
 
     kind: str
     label: str
     object: str  # of code, a variable or a file
     size: int  # of a variable, in bytes
-    function: int | None  # whose frames; the function called to allocate
-    places: list[Place]  # where that was called, the innermost first
+    function: int | None  # for frames, the function that has them; for the heap, the allocation function
+    places: list[Place]  # where the allocation function was called, the innermost first
     blocks: Blocks | None
     layout: ElementLayout | None
     type: DataType | None
 
 
 class Data(TypedDict):
-    """Where two profiles are compared, changes has which groups are new or gone. Those that are gone are as before."""
+    """If two profiles are compared, changes tells which groups are new or gone. Groups that are gone are described as
+    they were before."""
 
-    columns: list[str]  # metrics; what it loses comes second
-    always: float  # what holds for this share of the loads of a byte holds always
-    sample: str  # a sentence where which bytes were used is known of some lines only; else empty
+    columns: list[str]  # metrics; the loss comes second
+    always: float  # what is true of this share of the loads of a byte counts as always true
+    sample: str  # a sentence, if used bytes are known for a sample of lines only; else empty
     events: list[str]
     groups: list[DataGroup]
     changes: list[Literal["new", "gone"] | None]
@@ -287,15 +289,15 @@ class Sharing(TypedDict):
 
 
 class PathRow(TypedDict):
-    """What some paths cost: one count for each of Paths.columns."""
+    """The cost of some paths: a count for each of Paths.columns."""
 
-    number: int  # of them, or how often one path was executed
+    number: int  # how many paths; of a single path, how often it was executed
     costs: list[int]
 
 
 class HotPath(TypedDict):
-    """A path. trail: files or -1, first and last lines in the order in which it passes them; of code without lines,
-    addresses. parts: sentences, one for each branch where it parts from others that are hot."""
+    """A path. trail: the stretches of code that it passes, in order: file, first line, last line; or -1 and two
+    addresses, if the code has no lines. parts: a sentence for each branch at which it leaves other hot paths."""
 
     row: PathRow
     dense: bool | None
@@ -304,7 +306,7 @@ class HotPath(TypedDict):
 
 
 class PathsOf(TypedDict):
-    """Those of a function."""
+    """The paths of a function."""
 
     function: int
     whole: PathRow
@@ -316,14 +318,14 @@ class PathsOf(TypedDict):
 class Paths(TypedDict):
     """Paths within functions."""
 
-    columns: list[str]  # metrics: what hot paths have a share of comes first
+    columns: list[str]  # metrics; that by which paths are hot comes first
     totals: list[int]
-    mark: str  # a sentence: from what on a path is hot
+    mark: str  # a sentence: from which share on a path is hot
     hot: PathRow
     dense: PathRow
     colder: PathRow
     other: PathRow
-    unfollowed: PathRow  # of functions
+    unfollowed: PathRow  # functions whose paths were not followed
     functions: list[PathsOf]  # with hot paths, the costliest first
 
 
@@ -333,15 +335,15 @@ class RankCount(TypedDict):
 
 
 class Ranks(TypedDict):
-    """The ranks of a merged profile. Their hosts, groups and totals are in the table of ranks; what functions cost
-    themselves is in that of strips: for each count, each function has so many rows as there are ranks."""
+    """The ranks of a merged profile. Table ranks has their hosts, groups and totals; table strips the self costs of
+    functions: for each count, each function has as many rows as there are ranks."""
 
     names: list[str]
-    hosts: list[str]  # the first one is not known
+    hosts: list[str]  # the first one, empty, is for ranks of unknown host
     counts: list[RankCount]
-    functions: list[int]  # that differ most
+    functions: list[int]  # those that differ most between ranks
     alike: str  # a sentence: how many groups behave alike
-    groups: list[str]  # of each: its ranks, and how they differ from others
+    groups: list[str]  # a sentence for each group: its ranks, and how they differ from others
     says: str  # a sentence for the summary, or empty
 
 
@@ -355,21 +357,21 @@ class UseLevel(TypedDict):
 
 
 class Use(TypedDict):
-    """The metrics of the cache levels that speak of the bytes that the page is about, the first level first."""
+    """The metrics of the bytes that the page is about, by cache level, the first level first."""
 
     of: Literal["code", "data", "all"]
     levels: list[UseLevel]
 
 
 class First(TypedDict):
-    """What to look at first, as the text report says it, and the line that has most of it."""
+    """What to look at first, as the text report says it, and the line that causes most of it."""
 
     says: str
     place: Place | None
 
 
 class Hottest(TypedDict):
-    """What the costliest lines are ranked by."""
+    """The count that ranks the costliest lines."""
 
     heading: str
     title: str
@@ -383,7 +385,7 @@ class Member(TypedDict):
 
 
 class UnknownCode(TypedDict):
-    """Without symbols or lines."""
+    """Code without symbols or lines, and its share of the loss."""
 
     objects: list[str]
     share: float
@@ -391,11 +393,11 @@ class UnknownCode(TypedDict):
 
 
 class Estimates(TypedDict):
-    """That counts are of a sampled run, and how far their totals may be off: half the widths of the intervals of 95 %,
-    by event. Those of functions and lines are in tables."""
+    """The errors of a sampled run. Those of totals are half the widths of their 95 % intervals, by event; those of
+    functions and lines are in tables."""
 
     bursts: list[int]  # of each side; 0 of an exact one
-    totals: list[int] | None  # None: nothing is known, or two are compared
+    totals: list[int] | None  # None: unknown, or two profiles are compared
 
 
 class TableFacts(TypedDict):
@@ -406,7 +408,7 @@ class TableFacts(TypedDict):
 class TreeFacts(TypedDict):
     folded: bool
     height: int
-    other: int | None  # the frame of the paths that the tree has no room for, if there are such
+    other: int | None  # the frame that stands for the paths that the tree had no room for, if any
 
 
 class Facts(TypedDict):
@@ -417,8 +419,8 @@ class Facts(TypedDict):
     first: First | None
     hottest: Hottest | None
     matched: int
-    above: list[int]  # functions that only start the program
-    sides: list[list[Part]]  # of the profile; where two are compared: after, before
+    above: list[int]  # functions above main, which only start the program
+    sides: list[list[Part]]  # the profile's parts; if two are compared, those after and those before
     totals: list[list[int]]
     members: list[Member]
     events: list[str]
@@ -426,16 +428,16 @@ class Facts(TypedDict):
     columns: list[tuple[str, bool]]  # metric, inclusive
     objects: list[str]
     files: list[str]
-    # Name, object, file, line, and the name that is shown, where that is another; else empty.
+    # Name, object file, file, line, and the name that is shown if it differs, else empty.
     functions: list[tuple[str, int, int, int, str]]
     cycles: list[list[int]]
     unknown: UnknownCode | None
     hints: Hints
-    why: Why | None  # lines were loaded, where the run noted that
+    why: Why | None  # if the run noted why lines were loaded
     tables: dict[str, TableFacts]
     inlined: list[str]  # names of inlined functions, and addresses of loops without lines
     codeTexts: list[str]
-    frames: list[int | str]  # a function, or the name of a root
+    frames: list[int | str]  # a function; or the name of a root or of the frame for other paths
     places: list[tuple[int, int]]  # file or -1, line
     data: Data | None
     sharing: Sharing | None  # of a run with cores
@@ -456,9 +458,9 @@ class SourceText(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Of a table, by their names: those of its own; counts that each side has, with `before:` where it is the second
-    one that is compared; of these kinds of cost one for each event, as `self:Ir`; and more of its own that not each
-    page has. Of data objects, events are theirs, which are fewer."""
+    """The columns of a table, by name. own: those that do not depend on events. counts: a column for each side, with
+    `before:` in front for the second one of a comparison. kinds: for each kind of cost, a column for each side and
+    event, such as `self:Ir`; tables of data objects have fewer events. more: own columns that not every page has."""
 
     own: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
@@ -469,7 +471,7 @@ class Columns:
 BEFORE = "before:"
 TABLES: Mapping[str, Columns] = {
     "functions": Columns(("cycle", "recursive"), ("calls",), ("self", "incl")),
-    # A parent is one more than its row; within is one more than the row of the frame, in the caller, that calls.
+    # parent and within are rows counted from 1, 0 for none: of the parent, and of the frame of the caller that calls.
     "tree": Columns(("parent", "frame", "place"), ("calls",), ("self",), ("within",)),
     "arcs": Columns(("caller", "callee", "recursive"), ("calls",), ("incl",)),
     "lines": Columns(("function", "file", "line"), (), ("self",)),
@@ -481,14 +483,14 @@ TABLES: Mapping[str, Columns] = {
         ("function", "parent", "kind", "name", "file", "line", "entries", "iterations"), (), ("self", "incl")
     ),
     "hotLines": Columns(("function", "file", "line", "ranked"), (), ("self",)),
-    # Of the same rows, half the widths of the intervals of a sampled run, and one more: 0 where nothing is known.
+    # For the same rows, half the widths of the intervals of a sampled run, plus 1; 0 if nothing is known.
     "functionWidths": Columns((), (), ("self", "incl")),
     "lineWidths": Columns((), (), ("self",)),
     "hotLineWidths": Columns(("ranked",), (), ("self",)),
     "data": Columns((), (), ("self",)),
     "dataRows": Columns(("group", "function", "file", "line"), (), ("self",)),
     "dataBytes": Columns(("loaded", "used", "borders")),
-    # A rank's host; its group, from 1, or 0; and its totals.
+    # For each rank its host, its group (from 1; 0 for none) and its totals.
     "ranks": Columns(("host", "group"), (), ("self",)),
     "strips": Columns(("cost",)),
     "functionsOf": Columns((), ("calls",), ("self", "incl")),
@@ -497,14 +499,14 @@ TABLES: Mapping[str, Columns] = {
     "linesOf": Columns((), (), ("self",)),
     "sitesOf": Columns((), ("calls",), ("incl",)),
 }
-# Tables with what each profile of a sum has of the rows of another, as `0:self:Ir`.
+# Tables that divide the rows of another table among the members of a sum, in columns such as `0:self:Ir`.
 OF_MEMBERS: Mapping[str, str] = {
     "functions": "functionsOf", "arcs": "arcsOf", "lines": "linesOf", "tree": "treeOf", "sites": "sitesOf",
 }
-# Tables whose costs may be sums of those of another one: that, and the columns by which its rows belong to theirs.
+# Tables whose costs may be sums over another table: that table, and the columns that must be equal.
 SUMS: Mapping[str, tuple[str, ...]] = {"arcs": ("sites", "caller", "callee")}
-# The tables that each view is made of, beside that of functions, which all have, and the tree, of which a view takes
-# only some columns.
+# The tables that each view needs. All views need the table of functions as well; the columns of the tree are read one
+# by one.
 VIEWS: Mapping[str, tuple[str, ...]] = {
     "summary": (),
     "icicle": (),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a page is about: one profile, or the sum of many, or two to be compared."""
+"""The subject of a page: one profile, the sum of several, or a comparison of two."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from .page_why import PageWhy
 from .tables import PackedTable
 
 
-# Hints are given of places with so many percent of the loss.
+# Hints are about places with at least this share of the loss, in percent.
 HINTS_FROM = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the profiles that are compared, or the only one."""
+    """The only profile, or one of two that are compared."""
 
-    prefix: str  # of its columns' names
+    prefix: str  # of the names of its columns
     profile: Profile
     graph: CallGraph
 
 
 @dataclass(frozen=True, slots=True)
 class PageCode:
-    """Instructions, and the texts that they refer to."""
+    """The table of instructions, and the texts that it refers to by number."""
 
     table: PackedTable
     texts: list[str]
@@ -47,25 +47,25 @@ class PageCode:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """sides are (after,) or (after, before): what stands first is what is reported on. All have
-    the same functions and cycles. members are the single profiles of a sum, if there are many."""
+    """sides: (after,) or (after, before). The report is about the first one. Both have the same functions and cycles.
+    members: the profiles of a sum; empty for a single profile."""
 
     report: Report
     sides: tuple[Side, ...]
     members: tuple[Profile, ...]
-    tree: PageTree | None  # with a second set of cost columns where two are compared
-    matched: int
-    code: PageCode | None = None  # if it has instructions
+    tree: PageTree | None  # with a second set of cost columns if two profiles are compared
+    matched: int  # functions whose names differ between the two profiles, but which are the same
+    code: PageCode | None = None  # if the profile has instructions
     objects: PageObjects | None = None  # data objects
-    why: PageWhy | None = None  # of what is reported on
-    # What is reported on with what misses cost, where that is known, and with the lines of what was inlined: the
-    # report that a terminal shows. None: nothing more than `report` is known.
+    why: PageWhy | None = None  # of the first side
+    # The report that a terminal shows: with the cost of misses, if it is known, and with the lines of inlined code.
+    # None: `report` has all that is known.
     costed: Report | None = None
-    member_trees: tuple[ContextTree, ...] = ()  # of the members, in their order, if all have one
+    member_trees: tuple[ContextTree, ...] = ()  # of the members that have one, in the order of members
     sharing: SharingReport | None = None  # lines that cores take from each other
-    paths: PathsReport | None = None  # within functions
-    ranks: RanksReport | None = None  # of a profile that was merged
-    structures: tuple[Structure, ...] = ()  # loops and inlined functions, of what is reported on
+    paths: PathsReport | None = None  # paths within functions
+    ranks: RanksReport | None = None  # of a merged profile
+    structures: tuple[Structure, ...] = ()  # loops and inlined functions of the first side
 
     @property
     def functions(self) -> list[Function]:
@@ -88,7 +88,7 @@ def of_two(
     before: Profile, after: Profile, trees: tuple[ContextTree | None, ContextTree | None],
     objects: PageObjects | None,
 ) -> Subject:
-    """The page shows the events that both count."""
+    """A comparison, with the events that both profiles count."""
     events = common_events(before, after)
     before, after = project(before, events), project(after, events)
     pairs = matching_functions(before, after)
@@ -99,7 +99,7 @@ def of_two(
     tree = None
     old, new = trees
     if old is not None and new is not None and set(events) <= set(old.events) & set(new.events):
-        # What calls from where has moved with the lines.
+        # Lines move between versions, so that places of calls do not separate nodes.
         renamed = merge([old], lambda function: pairs.get(function, function), with_places=False)
         new = merge([new], with_places=False)
         tree = merge([_wide(new, events, first=True), _wide(renamed, events, first=False)])
@@ -123,8 +123,8 @@ def without_code(subject: Subject) -> Subject:
 
 
 def with_waits(subject: Subject) -> Subject:
-    """The same with what misses cost among its events, where that is known of a single run: functions, calls and
-    lines have it. Contexts, data objects, instructions and parts do not."""
+    """The same subject with the cost of misses as events of functions, calls and lines, if it is a single run for which
+    this is known. Contexts, data objects, instructions and parts do not have these events."""
     costs = None if subject.why is None else subject.why.costs
     side = subject.sides[0]
     if (
@@ -141,8 +141,8 @@ def _report(profile: Profile, graph: CallGraph | None = None) -> Report:
 
 
 def _wide(tree: ContextTree, events: tuple[str, ...], first: bool) -> ContextTree:
-    """The tree with the columns of both sides, one of which is empty: the two trees can then be
-    merged and still be distinguished. Calls are a column like others."""
+    """The tree with columns for both sides, those of the other side 0, so that two such trees can be merged without
+    mixing their costs. Calls become a column like events."""
     own = [tree.costs[tree.events.index(event)] for event in events] + [tree.calls]
     none = [array("Q", bytes(8 * len(tree)))] * len(own)
     names = [*events, "calls"]

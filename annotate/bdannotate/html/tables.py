@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of whole numbers as the page reads them: columns, each deflated for itself, so that one can be read without
-most of the others.
+"""Tables of whole numbers in a page. Each column is deflated by itself, so that it can be read without most others.
 
-A column begins with 8 bytes: the width of its values (1, 2, 4 or 8 bytes); 1 if they are floating-point numbers, as
-they are where one of them is 2^64 or more, else 0; its form; then, as far as its form has them, the width of its gaps,
-or how many columns it refers to; and in 4 bytes, little-endian, how many values it has; else 0s. Numbers are written
-byte by byte: first the lowest byte of all, then the next one of all. Most of the higher bytes are 0, so that this takes
-two thirds of the room and a third of the time to deflate.
+A column begins with a head of 8 bytes: the width of its values (1, 2, 4 or 8 bytes); 1 if they are floating-point
+numbers, because one is 2^64 or more, else 0; its form; one byte for the width of its gaps or the number of columns that
+it refers to, depending on the form; and 4 bytes, little-endian, for its number of values. Bytes that a form does not
+use are 0. Values are written by bytes: first the lowest byte of all values, then the next one of all. As most of the
+higher bytes are 0, this deflates to two thirds of the size, in a third of the time.
 
-A column that refers to others has behind these bytes, of each in 4 bytes, little-endian, its number in the table, and a
-weight, from -32768 to 32767. Then follows a whole column of another form.
+If a column refers to others, 4 bytes for each of these follow the head: its number in the table and a weight (from
+-32768 to 32767), both in 2 bytes, little-endian. Then comes a whole column of another form.
 """
 
 from __future__ import annotations
@@ -27,59 +26,59 @@ from ..model.narrow import CODES, narrow, width_of, zeros
 from .relations import order_for, sum_for
 from .whole_sums import rest_of_sum
 
-# Beyond it, deflating takes twice the time for two in a hundred bytes.
+# Higher levels take twice the time and save only 2 % of the bytes.
 _LEVEL = 4
-# So many of the values must be 0, of so many at least, for a column to be sparse.
+# A column is sparse if it has at least _FEW values, and at least this share of them is 0.
 _ZEROS = 0.25
 _FEW = 64
 _HEAD = 8
-# A page computes exactly below it.
+# Below this, the numbers of a page (doubles) are exact.
 _EXACT = 1 << 53
 _LARGEST_WEIGHT = (1 << 15) - 1
-# Orders that are kept while other columns are written.
+# At most so many orders of rows are kept for the columns to come.
 _MOST_ORDERS = 4
 
 
 class Form(enum.IntEnum):
-    """How values are written. Differences are without the bits that the width has no room for."""
+    """How the values of a column are written. Differences are modulo 2 to the bits of their width."""
 
     PLAIN = 0
-    STEPS = 1  # what is added to the value before
-    RANKS = 2  # how much less than the number of its row, from 1, a value is
-    SPARSE = 3  # how far each value that is not 0 is from the one before it, or from row -1; then these values
-    # In another order of the rows: those that are not 0 in the first column that it refers to, by their values there,
-    # then by those in the next one, then by their numbers; behind them the others. What is not there is 0.
+    STEPS = 1  # the difference to the value before
+    RANKS = 2  # the number of the row, from 1, minus the value
+    SPARSE = 3  # for each value that is not 0, the rows since the one before it (or since row -1); then these values
+    # The rows in another order: first those that are not 0 in the first column referred to, sorted by their values in
+    # it, then in the second one, then by number; then the other rows. Values missing at the end are 0.
     ORDERED = 4
-    # The sum of the columns that it refers to, each times its weight, and of what follows: twice a number from 0 on,
-    # or twice what is below 0, with its sign turned, less 1.
+    # The weighted sum of the columns referred to, plus the rest that follows: a rest r is written as 2r, or as -2r - 1
+    # if it is negative.
     SUM = 5
-    # Without anything behind its head: the sum of the column of the same name in another table, of the rows there that
-    # belong to a row here (schema.SUMS).
+    # A head only: each value is the sum of the column of the same name over the rows of another table that belong to
+    # its row (schema.SUMS).
     GROUPED = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of equal length, each with a name, that the page unpacks when a view needs them."""
+    """Columns of equal length, by name. The page unpacks a column when a view needs it."""
 
     rows: int
     columns: Mapping[str, Sequence[int]]
-    late: frozenset[str] = frozenset()  # columns that the first pictures do without
-    forms: Mapping[str, Form] = field(default_factory=dict)  # those whose values tell more of each other than zeros
-    alone: frozenset[str] = frozenset()  # columns that a page needs soon: they do not wait for others
+    late: frozenset[str] = frozenset()  # columns that the page does not need for its first view
+    forms: Mapping[str, Form] = field(default_factory=dict)  # of the columns that are not PLAIN
+    alone: frozenset[str] = frozenset()  # columns that the page needs soon, written without reference to others
 
 
 @dataclass(frozen=True, slots=True)
 class PackedTable:
-    """The same as it is written."""
+    """A table as it is written."""
 
     rows: int
     columns: Mapping[str, bytes]
     late: frozenset[str] = frozenset()
-    refers: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of a column, the others that it is read with
+    refers: Mapping[str, Sequence[str]] = field(default_factory=dict)  # for each column, those needed to read it
 
     def with_late(self, late: Iterable[str]) -> PackedTable:
-        """Those of these that no other column is read with."""
+        """The table with these columns late, except those that are needed to read a column that is not late."""
         known = frozenset(late)
         waiting = [name for name in self.columns if name not in known]
         early: set[str] = set()
@@ -97,8 +96,8 @@ def table_of_rows(names: Sequence[str], rows: Iterable[Sequence[int]]) -> Table:
 
 
 def packed(table: Table, parts: Table | None = None, by: Sequence[str] = ()) -> PackedTable:
-    """What is below 0 is written as 0: pictures have no room for less than nothing. parts: whose rows may add up to
-    those of the table that have the same in these columns."""
+    """Packs all columns. Negative values are written as 0, as no view can show less than nothing. parts: a table whose
+    rows may add up to the rows of this one with equal values in the columns `by`."""
     columns = _Columns(table)
     sums = columns.sums_of(parts, by) if parts is not None else {}
     found, refers = {}, {}
@@ -113,7 +112,7 @@ def deflated(data: bytes) -> bytes:
 
 
 class _Columns:
-    """Those of a table, as they are written."""
+    """Writes the columns of a table, each in the form that takes least room."""
 
     def __init__(self, table: Table) -> None:
         self._rows = table.rows
@@ -128,10 +127,10 @@ class _Columns:
         self._orders: dict[tuple[str, ...], array[int]] = {}
 
     def written(self, name: str, form: Form, sums: Sequence[int] | None) -> tuple[bytes, Sequence[str]]:
-        """And the columns that it refers to."""
+        """The bytes of a column, and the columns that it refers to. sums: what the parts add up to, or None."""
         values = self._counts[name]
         if values is None:
-            # The page computes in such numbers anyway.
+            # The page computes with doubles anyway.
             floats = array("d", [float(max(value, 0)) for value in self._columns[name]])
             return bytes([8, 1]) + bytes(_HEAD - 2) + _by_bytes(floats), ()
         if form in (Form.STEPS, Form.RANKS) and values.itemsize < 8:
@@ -150,7 +149,8 @@ class _Columns:
         return _whole(values), ()
 
     def sums_of(self, parts: Table, by: Sequence[str]) -> dict[str, list[int]]:
-        """Of the rows of the parts that have the same in these columns as one here; nothing where some have not."""
+        """For each column and row, the sum over the parts with equal values in the columns `by`; empty if two rows are
+        equal in these, or if a part belongs to no row."""
         places = {key: row for row, key in enumerate(zip(*(self._exact[name] for name in by)))}
         rows = [places.get(key, -1) for key in zip(*(parts.columns[name] for name in by))]
         found: dict[str, list[int]] = {}
@@ -172,7 +172,8 @@ class _Columns:
         )
 
     def _rest(self, values: array[int], weights: Mapping[str, int]) -> array[int] | None:
-        """What the others do not tell of them; None if that is not little."""
+        """The values minus the weighted sum of other columns; None if there are no weights, if more than half of the
+        rows differ, or if the sum may not be exact."""
         largest = sum(abs(weight) << 8 * self._exact[name].itemsize for name, weight in weights.items())
         if not weights or largest >= _EXACT or max(abs(weight) for weight in weights.values()) > _LARGEST_WEIGHT:
             return None
@@ -195,17 +196,17 @@ class _Columns:
         return found
 
     def _order(self, names: tuple[str, ...]) -> array[int]:
-        """Rows that are not 0 in the first of one or two columns."""
+        """The rows that are not 0 in the first of one or two columns, in the order of form ORDERED."""
         known = self._orders.pop(names, None)
         if known is None:
             by_first, *others = (self._exact[name].__getitem__ for name in names)
             if others:
-                # Rows with the same count in the first column are few, and sorted sooner than all.
+                # Sorting the few rows of each count in the first column is faster than sorting all rows.
                 groups = groupby(self._order(names[:1]), by_first)
                 known = array("I", chain.from_iterable(sorted(same, key=others[0]) for _, same in groups))
             else:
                 known = array("I", sorted(_places(self._exact[names[0]]), key=by_first))
-        # The last ones are those that are asked for again.
+        # Orders used last are the most likely to be used again.
         self._orders[names] = known
         while len(self._orders) > _MOST_ORDERS:
             self._orders.pop(next(iter(self._orders)))
@@ -217,7 +218,7 @@ def _nonzero(values: array[int]) -> int:
 
 
 def _counts(values: Sequence[int]) -> array[int] | None:
-    """None if one of them does not fit 64 bits."""
+    """The values in an array, negative ones as 0; None if one does not fit into 64 bits."""
     if isinstance(values, array):
         return values
     if min(values, default=0) < 0:
@@ -238,7 +239,7 @@ def _differences(values: array[int], form: Form) -> bytes:
 
 
 def _whole(values: array[int]) -> bytes:
-    """A column that needs no other one."""
+    """A column that refers to no other one: SPARSE or PLAIN."""
     if len(values) >= _FEW:
         places = _places(values)
         if len(values) - len(places) >= _ZEROS * len(values):
@@ -247,12 +248,12 @@ def _whole(values: array[int]) -> bytes:
 
 
 def _places(values: array[int]) -> array[int]:
-    """The rows that are not 0."""
+    """The numbers of the rows that are not 0."""
     return array("I", compress(range(len(values)), values))
 
 
 def _sparse(values: array[int], places: array[int]) -> bytes:
-    """places: the rows that are not 0."""
+    """places: the numbers of the rows that are not 0."""
     gaps = narrow(list(map(sub, places, chain((-1,), places))))
     kept = array(values.typecode, map(values.__getitem__, places))
     head = bytes([values.itemsize, 0, Form.SPARSE, gaps.itemsize]) + len(kept).to_bytes(4, "little")

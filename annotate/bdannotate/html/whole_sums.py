@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sums of whole columns. A column is one long integer whose digits are its values: Python adds two of these many times
-as fast as it adds their digits one by one."""
+"""Sums of whole columns. A column becomes one long integer with its values as digits: Python adds two of these many
+times faster than it adds their values one by one."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SIGN = 1 << 8 * _DIGIT - 1
 
 
 def rest_of_sum(values: array[int], parts: Iterable[tuple[array[int], int]]) -> array[int] | None:
-    """What is left of each value without the parts in its row, each times its weight; None if that is always 0. Sums
-    must be from -2^63 to below 2^63."""
+    """Subtracts from each value the weighted sum of the parts in its row; None if this leaves 0 everywhere. All results
+    must fit into 64 bits with a sign."""
     parts = list(parts)
     width = max(column.itemsize for column in (values, *(column for column, _ in parts)))
     left = _digits(values, width)
@@ -31,8 +31,8 @@ def rest_of_sum(values: array[int], parts: Iterable[tuple[array[int], int]]) -> 
 
 
 def _digits(column: array[int], width: int) -> list[int]:
-    """The values as digits of one integer; up to 4 bytes wide, those in even and in odd rows as digits of two, as half
-    of a digit is free then. width: bytes of the widest column."""
+    """The values as digits of one integer. If they are at most 4 bytes wide, those of even and of odd rows become the
+    digits of two integers, so that half of each digit stays free. width: bytes of the widest column."""
     data = _little(widened(column, _DIGIT if width == _DIGIT else _DIGIT // 2)).tobytes()
     number = int.from_bytes(data, "little")
     if width == _DIGIT:
@@ -43,7 +43,7 @@ def _digits(column: array[int], width: int) -> list[int]:
 
 
 def _signed(number: int, count: int) -> array[int]:
-    """The digits of an integer, each of which may be below 0, from the lowest one on. count: how many there are."""
+    """The digits of an integer, which may be negative, the lowest first. count: how many there are."""
     signs = _repeated(_SIGN, count)
     found = array("q", (number + signs ^ signs).to_bytes(_DIGIT * count, "little"))
     return _little(found)

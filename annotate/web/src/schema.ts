@@ -2,19 +2,19 @@
 //
 // Made by page_types.py from bdannotate/html/schema.py: change that one, not this file.
 
-// Of all that is described here. The page refuses any other: it and its writer are of one version of bd_annotate.
+// The version of this format. A page refuses any other: it and its data come from the same version of bd_annotate.
 export const version = 10;
 
 export interface Metric {
     name: string;
     heading: string;
     title: string;
-    numerator: number[]; // a weight per event
+    numerator: number[]; // a weight for each event
     denominator: number[] | null;
     isShare: boolean;
     isTime: boolean; // a sum of picoseconds
     moreIsBetter: boolean;
-    share: string | null; // the metric that tells which share of the same lines was never used
+    share: string | null; // the metric for the share of the same lines that was never used
 }
 
 export interface Part {
@@ -30,7 +30,7 @@ export interface Part {
 // Function, file, line.
 export type Place = [number, number, number];
 
-// Data that a place loads in vain: a group, and its share of all that is never used.
+// Data that a place loads in vain: a group, and its share of all bytes that are never used.
 export interface HintData {
     group: number | null;
     share: number;
@@ -38,7 +38,7 @@ export interface HintData {
 
 export interface Hint {
     function: number;
-    share: number; // of all that is never used
+    share: number; // of all bytes that are never used
     saved: number | null; // at most, of the estimated cycles
     brief: string;
     looks: string;
@@ -46,15 +46,15 @@ export interface Hint {
     unused: number;
     neverUsed: number;
     usedPerLine: number;
-    lineSize: number; // that of the lines at hand, on average
+    lineSize: number; // average of the lines that the hint is about
     accesses: number;
     loads: number;
-    lines: [number, number, number][]; // file, line, share of its own; the costliest first
-    through: number | null; // the library function that has most of it
-    below: number | null; // of a function without a name, the nearest caller that has one
+    lines: [number, number, number][]; // file, line, share of the hint; the costliest first
+    through: number | null; // the library function that causes most of it
+    below: number | null; // the nearest caller with a name, if the function has none
     callers: [number, number][];
     data: HintData[];
-    sentences: string[]; // on the data, and on how far a sampled run's numbers may be off
+    sentences: string[]; // about the data, and about the errors of a sampled run
 }
 
 export interface OtherData {
@@ -65,17 +65,18 @@ export interface OtherData {
 
 export interface Hints {
     places: Hint[];
-    others: OtherData[]; // data of which no place has most
+    others: OtherData[]; // data with no place that causes most of its loss
 }
 
-// Shares of the cycles by the order of addresses.
+// How the cost of misses divides by the order of their addresses, as shares of the cycles.
 export interface Waits {
     firstTouches: number;
     inOrder: number;
     outOfOrder: number;
 }
 
-// Estimated seconds: if instructions never wait for each other, and if each waits for the one before.
+// An estimate of the time. In the least, instructions never wait for each other; in the most, each waits for the
+// one before.
 export interface Time {
     what: string;
     seconds: number;
@@ -85,30 +86,30 @@ export interface Time {
 
 export interface Verdict {
     cycles: number;
-    instructions: number; // shares of the estimated cycles, as those below
+    instructions: number; // like those below, a share of the estimated cycles
     l1Data: number;
     l1Code: number;
-    l2: number | null; // what missing L2 adds, where there is one
+    l2: number | null; // the cost of missing L2; None without an L2
     lastLevel: number;
     fitsLastLevel: boolean;
     first: "L1" | "code" | "L2" | "LL" | "out of order" | "in order" | "first touches" | "instructions";
-    wasted: number | null; // what bytes never used cost at the first level, if that makes it the first
-    waits: Waits | null; // where the run noted that; then those of levels are 0, and all shares are of the time
-    time: Time | null; // where there are waits
+    wasted: number | null; // the share that bytes never used cost at the level `first`, if that is why it is first
+    waits: Waits | null; // if the run noted them; then the shares of levels are 0, and all shares are of the time
+    time: Time | null; // if there are waits
 }
 
-// A change of the program. Where two numbers stand together, they are before and after it.
+// A change of the program. Pairs of counts are those before and after it.
 export interface Repair {
     remedy: string;
-    what: string; // to do, and where
+    what: string; // what to do, and where
     function: number;
     places: [number, number][]; // file, line
     data: string;
     group: number | null; // of the data
     l1: [number, number]; // misses
     ll: [number, number];
-    walks: [number, number] | null; // page walks, if it is about these
-    transfers: [number, number] | null; // of lines from core to core, if it is about these
+    walks: [number, number] | null; // page walks, if the repair reduces them
+    transfers: [number, number] | null; // of lines from core to core, if the repair reduces them
     share: number; // of the estimated time
     evidence: string[];
     code: string[];
@@ -118,10 +119,10 @@ export interface Repair {
 
 // Misses by the size of the cache.
 export interface Curve {
-    misses: number[]; // at the sizes that all curves have; at those that follow, as at the last
+    misses: number[]; // at the first sizes of Why.sizes; at all larger ones, as many as at the last
     firstTouches: number;
-    knees: [number, number][]; // between which sizes many go
-    fits: number | null; // the size from which on hardly any more go
+    knees: [number, number][]; // the numbers of two sizes between which many misses end
+    fits: number | null; // the number of the size beyond which hardly any more end
     says: string;
 }
 
@@ -147,7 +148,7 @@ export interface Why {
     repairs: Repair[] | null; // the first saves most time
     sizes: number[];
     program: Curve;
-    // Of code, itself and with all that it calls, where the run has kept paths; what has most misses first.
+    // Self curves and, if the run kept paths, inclusive ones; those with most misses first.
     functions: CodeCurves[];
     loops: LoopCurves[];
     data: DataCurve[];
@@ -162,7 +163,7 @@ export interface Blocks {
     largest: number;
 }
 
-// Of an element; first is its bytes' first row.
+// How the bytes of an element are used. first: the row of its first byte in the table dataBytes.
 export interface ElementLayout {
     size: number;
     reason: string;
@@ -170,43 +171,44 @@ export interface ElementLayout {
     unmapped: number;
     knowsBorders: boolean;
     loads: number;
-    cut: number; // how often one came with a line, and only a part of it
+    cut: number; // how often a line brought only a part of an element
 }
 
-// Of the elements of data; of a variable, of the variable or its elements.
+// The type of the elements of a group; of a variable, its own type or that of its elements.
 export interface DataType {
     name: string;
     size: number;
     reason: string;
-    hasUse: boolean; // whether anybody has seen which bytes are used
-    // Name, type, offset, size, how often bytes of it came with a line, and in how many of these any was used. A gap
+    hasUse: boolean; // whether it is known which bytes are used
+    // Name, type, offset, size, how often a line brought bytes of the field, and how often any of these was used. A gap
     // has no type.
     fields: [string, string, number, number, number, number][];
-    // Which code loaded how many parts of lines, one for each block in a line, and of these as above for each field,
-    // by its number, that was used.
+    // For each line of code that loaded elements: how many parts of lines it loaded (one for each heap block in a
+    // line); and for each field used, its number and how often it was brought and used, as above.
     uses: [Place, number, [number, number, number][]][];
-    parts: number[][]; // fields that had better be in an array of their own
+    parts: number[][]; // the fields of each array into which the type is better split
     advice: string[];
 }
 
-// Data objects that are not separated.
+// Data objects that the report does not separate.
 export interface DataGroup {
     kind: string;
     label: string;
     object: string; // of code, a variable or a file
     size: number; // of a variable, in bytes
-    function: number | null; // whose frames; the function called to allocate
-    places: Place[]; // where that was called, the innermost first
+    function: number | null; // for frames, the function that has them; for the heap, the allocation function
+    places: Place[]; // where the allocation function was called, the innermost first
     blocks: Blocks | null;
     layout: ElementLayout | null;
     type: DataType | null;
 }
 
-// Where two profiles are compared, changes has which groups are new or gone. Those that are gone are as before.
+// If two profiles are compared, changes tells which groups are new or gone. Groups that are gone are described as
+// they were before.
 export interface Data {
-    columns: string[]; // metrics; what it loses comes second
-    always: number; // what holds for this share of the loads of a byte holds always
-    sample: string; // a sentence where which bytes were used is known of some lines only; else empty
+    columns: string[]; // metrics; the loss comes second
+    always: number; // what is true of this share of the loads of a byte counts as always true
+    sample: string; // a sentence, if used bytes are known for a sample of lines only; else empty
     events: string[];
     groups: DataGroup[];
     changes: ("new" | "gone" | null)[];
@@ -261,14 +263,14 @@ export interface Sharing {
     loads: CoreLoads | null; // None where the run did not note it
 }
 
-// What some paths cost: one count for each of Paths.columns.
+// The cost of some paths: a count for each of Paths.columns.
 export interface PathRow {
-    number: number; // of them, or how often one path was executed
+    number: number; // how many paths; of a single path, how often it was executed
     costs: number[];
 }
 
-// A path. trail: files or -1, first and last lines in the order in which it passes them; of code without lines,
-// addresses. parts: sentences, one for each branch where it parts from others that are hot.
+// A path. trail: the stretches of code that it passes, in order: file, first line, last line; or -1 and two
+// addresses, if the code has no lines. parts: a sentence for each branch at which it leaves other hot paths.
 export interface HotPath {
     row: PathRow;
     dense: boolean | null;
@@ -276,7 +278,7 @@ export interface HotPath {
     parts: string[];
 }
 
-// Those of a function.
+// The paths of a function.
 export interface PathsOf {
     function: number;
     whole: PathRow;
@@ -287,14 +289,14 @@ export interface PathsOf {
 
 // Paths within functions.
 export interface Paths {
-    columns: string[]; // metrics: what hot paths have a share of comes first
+    columns: string[]; // metrics; that by which paths are hot comes first
     totals: number[];
-    mark: string; // a sentence: from what on a path is hot
+    mark: string; // a sentence: from which share on a path is hot
     hot: PathRow;
     dense: PathRow;
     colder: PathRow;
     other: PathRow;
-    unfollowed: PathRow; // of functions
+    unfollowed: PathRow; // functions whose paths were not followed
     functions: PathsOf[]; // with hot paths, the costliest first
 }
 
@@ -303,15 +305,15 @@ export interface RankCount {
     heading: string;
 }
 
-// The ranks of a merged profile. Their hosts, groups and totals are in the table of ranks; what functions cost
-// themselves is in that of strips: for each count, each function has so many rows as there are ranks.
+// The ranks of a merged profile. Table ranks has their hosts, groups and totals; table strips the self costs of
+// functions: for each count, each function has as many rows as there are ranks.
 export interface Ranks {
     names: string[];
-    hosts: string[]; // the first one is not known
+    hosts: string[]; // the first one, empty, is for ranks of unknown host
     counts: RankCount[];
-    functions: number[]; // that differ most
+    functions: number[]; // those that differ most between ranks
     alike: string; // a sentence: how many groups behave alike
-    groups: string[]; // of each: its ranks, and how they differ from others
+    groups: string[]; // a sentence for each group: its ranks, and how they differ from others
     says: string; // a sentence for the summary, or empty
 }
 
@@ -324,19 +326,19 @@ export interface UseLevel {
     misses: string;
 }
 
-// The metrics of the cache levels that speak of the bytes that the page is about, the first level first.
+// The metrics of the bytes that the page is about, by cache level, the first level first.
 export interface Use {
     of: "code" | "data" | "all";
     levels: UseLevel[];
 }
 
-// What to look at first, as the text report says it, and the line that has most of it.
+// What to look at first, as the text report says it, and the line that causes most of it.
 export interface First {
     says: string;
     place: Place | null;
 }
 
-// What the costliest lines are ranked by.
+// The count that ranks the costliest lines.
 export interface Hottest {
     heading: string;
     title: string;
@@ -349,18 +351,18 @@ export interface Member {
     totals: number[];
 }
 
-// Without symbols or lines.
+// Code without symbols or lines, and its share of the loss.
 export interface UnknownCode {
     objects: string[];
     share: number;
     hasSymbols: boolean;
 }
 
-// That counts are of a sampled run, and how far their totals may be off: half the widths of the intervals of 95 %,
-// by event. Those of functions and lines are in tables.
+// The errors of a sampled run. Those of totals are half the widths of their 95 % intervals, by event; those of
+// functions and lines are in tables.
 export interface Estimates {
     bursts: number[]; // of each side; 0 of an exact one
-    totals: number[] | null; // None: nothing is known, or two are compared
+    totals: number[] | null; // None: unknown, or two profiles are compared
 }
 
 export interface TableFacts {
@@ -371,7 +373,7 @@ export interface TableFacts {
 export interface TreeFacts {
     folded: boolean;
     height: number;
-    other: number | null; // the frame of the paths that the tree has no room for, if there are such
+    other: number | null; // the frame that stands for the paths that the tree had no room for, if any
 }
 
 export interface Facts {
@@ -382,8 +384,8 @@ export interface Facts {
     first: First | null;
     hottest: Hottest | null;
     matched: number;
-    above: number[]; // functions that only start the program
-    sides: Part[][]; // of the profile; where two are compared: after, before
+    above: number[]; // functions above main, which only start the program
+    sides: Part[][]; // the profile's parts; if two are compared, those after and those before
     totals: number[][];
     members: Member[];
     events: string[];
@@ -391,16 +393,16 @@ export interface Facts {
     columns: [string, boolean][]; // metric, inclusive
     objects: string[];
     files: string[];
-    // Name, object, file, line, and the name that is shown, where that is another; else empty.
+    // Name, object file, file, line, and the name that is shown if it differs, else empty.
     functions: [string, number, number, number, string][];
     cycles: number[][];
     unknown: UnknownCode | null;
     hints: Hints;
-    why: Why | null; // lines were loaded, where the run noted that
+    why: Why | null; // if the run noted why lines were loaded
     tables: Record<string, TableFacts>;
     inlined: string[]; // names of inlined functions, and addresses of loops without lines
     codeTexts: string[];
-    frames: (number | string)[]; // a function, or the name of a root
+    frames: (number | string)[]; // a function; or the name of a root or of the frame for other paths
     places: [number, number][]; // file or -1, line
     data: Data | null;
     sharing: Sharing | null; // of a run with cores
@@ -452,7 +454,7 @@ export const tables = {
 } as const;
 export type TableName = keyof typeof tables;
 
-// Tables with what each profile of a sum has of the rows of another, as `0:self:Ir`.
+// Tables that divide the rows of another table among the members of a sum, in columns such as `0:self:Ir`.
 export const ofMembers = {
     functions: "functionsOf",
     arcs: "arcsOf",
@@ -462,14 +464,14 @@ export const ofMembers = {
 } as const;
 export type Of_memberName = keyof typeof ofMembers;
 
-// Tables whose costs may be sums of those of another one: that, and the columns by which its rows belong to theirs.
+// Tables whose costs may be sums over another table: that table, and the columns that must be equal.
 export const sums = {
     arcs: ["sites", "caller", "callee"],
 } as const;
 export type SumName = keyof typeof sums;
 
-// The tables that each view is made of, beside that of functions, which all have, and the tree, of which a view takes
-// only some columns.
+// The tables that each view needs. All views need the table of functions as well; the columns of the tree are read one
+// by one.
 export const views = {
     summary: [],
     icicle: [],
