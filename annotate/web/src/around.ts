@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A function with its callers and callees over several levels of calls: which of them are shown, and where from the
-// left to the right.
+// The neighbourhood of a function over several levels of callers and callees: which functions and calls are shown, and
+// in which layer from the left to the right.
 
 import { otherEnd, type Call, type Net, type Side } from "./calls";
 
 export interface Limits {
     levels: number; // each way
     least: number; // calls that weigh less are left out
-    most: number; // functions of each level, each way
+    most: number; // functions of a level, each way
 }
 
-// The calls of a function that is shown to or from those that are not.
+// The calls between a function that is shown and those that are not.
 export interface Rest {
     of: number;
     side: Side;
     count: number; // of calls, each to or from another function
     value: number; // without recursion
     weight: number; // without recursion
-    isFarther: boolean; // they are beyond the last level
+    isFarther: boolean; // they lead beyond the last level
 }
 
 export interface Around {
-    levels: ReadonlyMap<number, number>; // by how many calls each is away; callers are negative
-    layers: ReadonlyMap<number, number>; // from the left to the right; the function is in 0
-    calls: readonly Call[]; // those that are shown
+    levels: ReadonlyMap<number, number>; // the number of calls to each function; negative for callers
+    layers: ReadonlyMap<number, number>; // from the left to the right; the centre is in layer 0
+    calls: readonly Call[]; // the calls that are shown
     rests: readonly Rest[];
 }
 
 const sides = ["callees", "callers"] as const;
 
-// Whether a call leads to the right.
+// Whether a call leads to the right: from a lower level to a higher one, or without recursion.
 export function leadsOn({ levels }: Pick<Around, "levels">, call: Call): boolean {
     return call.caller !== call.callee
         && (call.costs !== null || levels.get(call.caller)! < levels.get(call.callee)!);
@@ -64,7 +64,7 @@ export function around(net: Net, centre: number, limits: Limits): Around {
     return { levels, calls: shown, rests, layers: layersOf(levels, shown) };
 }
 
-// By how many calls each is away.
+// The functions on one side, with the number of calls to each.
 function reached(net: Net, centre: number, side: Side, { levels, least, most }: Limits): Map<number, number> {
     const found = new Map([[centre, 0]]);
     let last = [centre];
@@ -84,15 +84,17 @@ function reached(net: Net, centre: number, side: Side, { levels, least, most }: 
     return found;
 }
 
-// What both calls the function and is called by it stands where it is nearer; else, as a caller if it costs more.
+// A function that is both caller and callee stands on the nearer side; at equal distance, it is a caller if it weighs
+// more than the centre.
 function levelOf(net: Net, item: number, centre: number, far: Record<Side, Map<number, number>>): number {
     const [callee, caller] = [far.callees.get(item) ?? Infinity, far.callers.get(item) ?? Infinity];
     const isCaller = caller < callee || (caller === callee && net.weight(item) > net.weight(centre));
     return isCaller ? -caller : callee;
 }
 
-// Each as far from the function as the longest way there on its side, so that all calls lead on but some of recursion.
-// There are no circles: others lead out of one, and recursion counts if it leads from level to level.
+// Each function's layer is the longest way to it from the centre on its side, so that all calls except some recursive
+// ones lead to the right. The recursion below ends: recursive calls count only if they lead from level to level, and
+// other calls form no circle.
 function layersOf(levels: Around["levels"], calls: readonly Call[]): Map<number, number> {
     const layers = new Map<number, number>();
     const inwards = new Map<number, number[]>();

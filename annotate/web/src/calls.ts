@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Who calls whom, and what a metric has of it: exact, of all calls of a pair.
+// Calls between functions, and what they cost by a metric: exact counts, for all calls of a pair.
 
 import { CallCosts, change, metricValue, type Costs } from "./costs";
 import type { Metric } from "./data";
@@ -10,18 +10,18 @@ import type { Arc, Report } from "./report";
 export type Side = "callers" | "callees";
 
 export interface Call {
-    row: number; // the first of theirs among all that are known
+    row: number; // the first of its rows in the table of arcs
     caller: number;
     callee: number;
     calls: number;
-    costs: Costs | null; // null: recursion, whose cost is in that of other calls already
-    value: number | null; // what it costs, or by how much that changed
-    weight: number; // what it costs, now or before, whichever is more; of recursion, no more than either function does
+    costs: Costs | null; // null: recursion, whose cost is part of other calls
+    value: number | null; // its cost, or the change of its cost
+    weight: number; // the larger of its costs now and before; for recursion, the smaller of the two functions' weights
 }
 
-// What a neighbourhood is made of.
+// The graph that a neighbourhood is cut from.
 export interface Net {
-    // The heaviest first.
+    // The calls on one side, the heaviest first.
     of(item: number, side: Side): readonly Call[];
     weight(item: number): number;
 }
@@ -37,7 +37,7 @@ export class Calls implements Net {
         private readonly arcs: { callers: Arc[][]; callees: Arc[][] },
     ) {}
 
-    // null: they are not unpacked.
+    // null: the table of arcs is not unpacked yet.
     static of(report: Report, metric: Metric, areCyclesJoined = false): Calls | null {
         const arcs = report.arcs();
         return arcs && new Calls(report, metric, new Items(report, areCyclesJoined), arcs);
@@ -64,7 +64,7 @@ export class Calls implements Net {
             .sort((one, other) => other.weight - one.weight || one.row - other.row);
     }
 
-    // Of all calls of a pair; those within a cycle are recursion, and all others are not.
+    // Sums all calls of a pair. Calls within a cycle are recursion; no others are.
     private made(arcs: readonly Arc[]): Call {
         const { caller, callee, recursive } = arcs[0]!;
         const { items, report } = this;

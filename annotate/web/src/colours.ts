@@ -19,7 +19,7 @@ const changeScale: Rgb[] = [
     [239, 138, 98],
     [178, 24, 43],
 ];
-// Pictures have at least so many pixels for one of the page, so that they are sharp in print.
+// Pictures have at least so many pixels for each pixel of the page, so that they print sharply.
 export const leastScale = 2;
 export const plain: Rgb = [184, 196, 206];
 export const dimmed: Rgb = [128, 134, 140];
@@ -50,7 +50,7 @@ export function contrast(one: Rgb, other: Rgb): number {
     return (light! + 0.05) / (dark! + 0.05);
 }
 
-// What is easier to read of black and white; one of them always has enough contrast, which dark grey has not.
+// Black or white, whichever is easier to read. One of them always has enough contrast; dark grey would not.
 export function textOn(colour: Rgb): string {
     return contrast(colour, [0, 0, 0]) >= contrast(colour, [255, 255, 255]) ? "#000000" : "#ffffff";
 }

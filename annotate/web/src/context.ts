@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What every view gets: the report, what is looked at, and how to look at something else.
+// What every view gets: the report, the state, and functions that change the state.
 
 import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
@@ -11,7 +11,7 @@ import { patched, fragment, type State } from "./state";
 export interface Page {
     report: Report;
     state: State;
-    // Changes what is looked at; a step for "back", unless it is only a detail.
+    // Changes the state. Unless it is a detail, the browser's "back" undoes it.
     go(patch: Partial<State>, detail?: boolean): void;
     link(patch: Partial<State>): string;
     dark: boolean;

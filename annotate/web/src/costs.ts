@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Anything that has costs answers with a count per event, self or inclusive, now or before (where two profiles are
-// compared). Metrics are made of such counts.
+// Costs give a count for each event, self or inclusive, now or (if two profiles are compared) before. Metrics are
+// computed from such counts.
 
 import type { Facts, Metric, Table } from "./data";
 
@@ -16,10 +16,10 @@ export const sides = ["", "before:"] as const;
 export type SideName = (typeof sides)[number];
 
 export interface Costs {
-    // null: it has no such costs, as a call has no self cost.
+    // null: there are no such costs; a call, for example, has no self cost.
     cost(kind: Kind, event: number, side: SideName): number | null;
-    // Of a sampled run: by how much the cost may be off, with 95 % certainty; null: nothing is known. Not there where
-    // costs are exact, or nothing is ever known of them, as of paths.
+    // The error of a cost of a sampled run: half the width of its 95 % interval; null if it is unknown. Undefined if
+    // costs are exact, or if errors are never known, as for paths.
     width?(kind: Kind, event: number): number | null;
 }
 
@@ -48,8 +48,8 @@ export function change(metric: Metric, costs: Costs, kind: Kind): number | null 
     return after === null || before === null ? null : after - before;
 }
 
-// By how much a metric may be off; a weighted sum of events by the sum of what these may. null: that is not known, or
-// more than the metric itself. Undefined of what is exact, of ratios, and of nothing.
+// The error of a metric, computed as the weighted sum of the errors of its events. null: unknown, or more than the
+// metric itself. Undefined for exact costs, ratios and 0.
 export function halfWidth(metric: Metric, costs: Costs, kind: Kind): number | null | undefined {
     const value = metricValue(metric, costs, kind);
     if (!costs.width || metric.denominator || !value) return undefined;
@@ -64,7 +64,7 @@ export function halfWidth(metric: Metric, costs: Costs, kind: Kind): number | nu
     return total <= Math.abs(value) ? total : null;
 }
 
-// The widths of a table's rows, in one of the same rows; null: nothing is known of them.
+// A table with the widths for the rows of another one; null: they are unknown.
 export type Widths = Table | null;
 
 // A row of a table whose columns are named by kind and event.
@@ -105,7 +105,7 @@ export class TotalCosts implements Costs {
     }
 }
 
-// Functions of which each calls the next: the first has all that they cost.
+// A chain of functions, each of which calls the next: the inclusive cost of the first covers all of them.
 export class NestedCosts implements Costs {
     private readonly together: SumCosts;
 
@@ -119,7 +119,7 @@ export class NestedCosts implements Costs {
     }
 }
 
-// What one has and others do not, inclusive; as much of it as there is where parts overlap.
+// The inclusive costs of a whole without its parts; 0 if the parts overlap and add up to more.
 export class RestCosts implements Costs {
     constructor(
         private readonly whole: Costs,
@@ -134,7 +134,7 @@ export class RestCosts implements Costs {
     }
 }
 
-// Calls together of which none is within another.
+// The sum of calls of which none is within another.
 export class CallCosts implements Costs {
     constructor(private readonly calls: readonly Costs[]) {}
 
@@ -144,7 +144,7 @@ export class CallCosts implements Costs {
     }
 }
 
-// The self costs of many together.
+// The sum of the self costs of many.
 export class SumCosts implements Costs {
     constructor(private readonly members: readonly Costs[]) {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What bd_annotate put into the page: facts as JSON, counts as tables of columns. bdannotate/html writes them; here
-// they are unpacked, each column when a view first needs it.
+// Reads the data that bd_annotate (bdannotate/html) put into the page: facts as JSON, counts as tables. Each column is
+// unpacked when a view first needs it.
 
 import { decodeColumn, isGrouped, orderBy, references, type Column } from "./packed";
 import { sums, version, type Facts, type SourceText, type TableName, type tables } from "./schema";
@@ -14,7 +14,7 @@ type More<N extends TableName> = (typeof tables)[N] extends { more: readonly (in
 type Own<N extends TableName> = (typeof tables)[N]["own"][number] | More<N>;
 type Count<N extends TableName> = (typeof tables)[N]["counts"][number];
 type Cost<N extends TableName> = (typeof tables)[N]["kinds"][number];
-// What columns of a table can be called; of costs, the last word is the event.
+// The names of the columns of a table; those of costs end with the event.
 export type ColumnName<N extends TableName = TableName> =
     Own<N> | `${"" | "before:"}${Count<N>}` | `${"" | "before:"}${Cost<N>}:${string}`;
 
@@ -32,7 +32,7 @@ export class Table<N extends TableName = TableName> {
     }
 }
 
-// Browsers of 2025 do it themselves, in a tenth of the time.
+// Browsers since 2025 decode base64 themselves, in a tenth of the time.
 const native = Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> };
 
 function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
@@ -48,8 +48,8 @@ async function unpack(base64: string): Promise<Uint8Array> {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The script runs before the browser has read what stands behind it, which takes longer than a first picture. An
-// element is whole when something follows it.
+// Waits for an element and its text. The script runs before the browser has read the data behind it, as this would
+// delay the first view. An element is complete when another one follows it, or when the document is.
 async function whole(id: string): Promise<HTMLElement> {
     for (;;) {
         const isAll = document.readyState !== "loading";
@@ -74,12 +74,12 @@ async function block(id: string): Promise<Uint8Array> {
     const bytes = await unpack(element.textContent ?? "").catch(() => {
         throw new Error(`the page is cut off or damaged: its ${id} cannot be unpacked`);
     });
-    element.remove(); // it is as large as what it has become
+    element.remove(); // to free its memory
     return bytes;
 }
 
-// Names could turn around the text behind them: what changes the direction is shown as an escape. JSON has all
-// characters beyond ASCII as \\uXXXX.
+// Replaces characters that change the direction of text by visible escapes: in a name, they could reverse the text
+// behind it. The JSON is ASCII, so that they occur as \\uXXXX only.
 export function withoutDirections(json: string): string {
     return json.replace(/\\\\|\\u(061c|200[ef]|202[a-e]|206[6-9])/gi, (found, code: string | undefined) =>
         (code === undefined ? found : `\\\\u${code}`));
@@ -100,7 +100,7 @@ export async function readFacts(): Promise<Facts> {
 
 export const readSources = (): Promise<SourceText[]> => json<SourceText[]>("sources");
 
-// read: another column, which may be of another table.
+// read: returns another column, perhaps of another table, that this one refers to.
 export async function readColumn(facts: Facts, table: string, name: string, read: Read): Promise<Column> {
     const { rows, columns } = facts.tables[table]!;
     const bytes = await block(`table-${table}-${columns.indexOf(name)}`);
@@ -114,7 +114,7 @@ export async function readColumn(facts: Facts, table: string, name: string, read
     return decodeColumn(bytes, rows, others, () => orderOf(others));
 }
 
-// Which columns wait for which. Two that waited for each other would do so for ever.
+// Which columns wait for which others. Columns that refer to each other would wait for ever: an error.
 export class Waits {
     private readonly of = new Map<string, string[]>();
 
@@ -131,7 +131,7 @@ export class Waits {
 }
 const waits = new Waits();
 
-// The last ones: columns that are read one after another are often in the same order.
+// The orders used last: columns that are read one after another often share one.
 const orders: { by: readonly Column[]; rows: Uint32Array }[] = [];
 const mostOrders = 4;
 
@@ -157,7 +157,7 @@ async function sumOfGroups(table: string, rows: number, name: string, read: Read
     return found;
 }
 
-// By the table that has their sums: to which of its rows each of them belongs.
+// By the table with sums: for each row of its parts, the row that it belongs to.
 const rowsOfParts = new Map<string, Promise<Uint32Array>>();
 
 async function placesOf(table: string, parts: string, by: readonly string[], read: Read): Promise<Uint32Array> {

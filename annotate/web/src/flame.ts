@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the icicle draws: cells, as wide as their cost, children below their parents. Only cells that are wide enough
-// to be seen are ever made, so that a million nodes cost no more than what is on the screen.
+// The cells of the icicle: as wide as their cost, children below their parents. Only cells that are wide enough to be
+// seen are made, so that a tree of a million nodes takes no more time than what is on the screen.
 
 import { RestCosts, metricValue, type Costs, type Kind, type SideName } from "./costs";
 import type { Metric } from "./data";
@@ -14,16 +14,16 @@ export interface Widths {
     kind: Kind;
     after: Float64Array;
     before: Float64Array | null;
-    change: Float64Array | null; // what is more and what is less, added up, where two profiles are compared
+    change: Float64Array | null; // if two profiles are compared: the sum of all changes, without their signs
 }
 
-// Of all nodes: inclusive, or what they cost themselves, where the tree stands on its head.
+// The inclusive costs of all nodes, or for the bottom-up picture, their self costs.
 export function widths(tree: ContextTree, metric: Metric, comparing: boolean, kind: Kind = "incl"): Widths {
     const column = (own: Float64Array): Float64Array => (kind === "self" ? own : tree.summedUp(own));
     const after = tree.selfSum(metric.numerator, "");
     if (!comparing) return { kind, after: column(after), before: null, change: null };
     const before = tree.selfSum(metric.numerator, "before:");
-    // Of each node what it and all below have changed by, in either direction: children fit their parents.
+    // Changes of a node and of all nodes below it are added without their signs, so that children fit their parents.
     const changed = after.map((value, node) => Math.abs(value - before[node]!));
     return { kind, after: column(after), before: column(before), change: column(changed) };
 }
@@ -31,11 +31,11 @@ export function widths(tree: ContextTree, metric: Metric, comparing: boolean, ki
 export class Cell {
     readonly after: number;
     readonly before: number;
-    readonly size: number; // what its width stands for
+    readonly size: number; // the cost that its width shows
     readonly costs: Costs;
     private known: Cell[] | null = null;
 
-    // exact: what it costs and what is below it, if the tree does not know all of it.
+    // exact: its costs and its children, if the tree has not all of them.
     constructor(
         readonly group: Group,
         private readonly values: Widths,
@@ -70,8 +70,8 @@ export class Cell {
     }
 }
 
-// What a function calls, or its callers, where the tree has no room for all paths: what the calls cost is known
-// exactly, and what is farther away as far as the tree has it.
+// A function with its callees or callers, if the tree had no room for all paths: the costs of its calls are exact; of
+// functions farther away, only what the tree has is shown.
 export function exactCell(
     report: Report, fn: number, values: Widths, metric: Metric, up: boolean, fold: boolean,
 ): Cell {
@@ -107,7 +107,7 @@ export interface Rect {
     depth: number;
 }
 
-// Which part of the whole width is looked at, from 0 to 1.
+// The visible part of the whole width, from 0 to 1.
 export interface Window {
     from: number;
     to: number;
@@ -115,7 +115,7 @@ export interface Window {
 
 export const wholeWindow: Window = { from: 0, to: 1 };
 
-// Around a place of the window, in shares of its width: `factor` below 1 looks closer.
+// Zooms around a place of the window, given as a share of its width. A factor below 1 zooms in.
 export function zoomed({ from, to }: Window, at: number, factor: number): Window {
     const size = Math.min(1, Math.max((to - from) * factor, 1e-7));
     return placed(from + at * (to - from) - at * size, size);
@@ -128,8 +128,8 @@ function placed(from: number, size: number): Window {
     return { from: start, to: start + size };
 }
 
-// Levels of cells below `top`, each from left to right. Narrower than `least` is not worth a pixel; what lies beside
-// the window is left out, and what reaches into it stays whole.
+// The levels of cells from `top` downwards, each from left to right, in pixels. Cells narrower than `least` and cells
+// outside of the window are left out; a cell that reaches into the window stays whole.
 export function layout(top: readonly Cell[], width: number, least: number, window = wholeWindow): Rect[][] {
     const whole = top.reduce((total, cell) => total + cell.size, 0);
     if (!whole) return [];
@@ -176,22 +176,22 @@ export function rectAt(levels: readonly Rect[][], depth: number, x: number): Rec
 }
 
 export interface Picture {
-    above: Cell[]; // from the root to what the picture begins with
+    above: Cell[]; // the path from the root to the first cell of the picture
     levels: Rect[][];
     upwards: Rect[][]; // callers, in a sandwich
 }
 
 export interface Looked {
-    exact?: { report: Report; metric: Metric } | null; // where the tree has no room for all paths
+    exact?: { report: Report; metric: Metric } | null; // if the tree had no room for all paths
     node: number | null;
     sandwich: number | null;
-    upside: boolean; // functions by what they cost themselves, below them who called
-    fold: boolean; // what only starts the program is one row
+    upside: boolean; // bottom-up: functions by their self costs, with their callers below them
+    fold: boolean; // the functions that only start the program share one row
 }
 
 // The cells that a picture begins with.
 export interface Tops {
-    above: Cell[]; // from the root to what the picture begins with
+    above: Cell[]; // the path from the root to the first cell of the picture
     down: Cell[];
     up: Cell[]; // the other way: callers, in a sandwich
 }

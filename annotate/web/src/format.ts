@@ -34,7 +34,7 @@ export function grouped(value: number): string {
     return (value < 0 ? "−" : "") + digits;
 }
 
-// What is not nothing does not look like it.
+// A share that is not 0 is not shown as 0.
 export function percent(share: number): string {
     if (share !== 0 && Math.abs(share) < leastShown) return share > 0 ? "<0.1%" : "\u2212<0.1%";
     return `${(100 * share).toFixed(1)}%`.replace("-", "\u2212");
@@ -43,7 +43,7 @@ export function percent(share: number): string {
 const timeUnits: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]];
 const picosecond = 1e-12;
 
-// Three digits, as 1.23 s or 45.6 ms.
+// Seconds with three digits, such as 1.23 s or 45.6 ms.
 export function seconds(value: number): string {
     const size = Math.abs(value);
     const sign = value < 0 ? "\u2212" : "";
@@ -57,7 +57,7 @@ export function seconds(value: number): string {
     return value ? `${sign}${Math.round(size * 1e9)} ns` : "0";
 }
 
-// A sum of events, or of picoseconds.
+// The text of a count, or of a time in picoseconds.
 export const costText = (isTime: boolean, value: number): string =>
     (isTime ? seconds(value * picosecond) : count(value));
 
@@ -78,7 +78,7 @@ export function exactText(metric: Metric, value: number | null): string {
     return metric.denominator ? `${metric.isShare ? percent(value) : value.toFixed(3)}` : grouped(value);
 }
 
-// How far a value may be off: 5% of it, or 0.5%. What is not known is a question.
+// The error of a value as a share of it, such as ±5% or ±0.5%; "?" if it is unknown.
 export function plusMinus(value: number | null, width: number | null | undefined): string {
     if (width === undefined || !value) return "";
     if (width === null) return "?";
@@ -96,7 +96,7 @@ export function bytes(value: number): string {
 
 const binary: [number, string][] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
 
-// Of a cache: 32 KiB, or 1.2 MiB between the powers of two.
+// The size of a cache in bytes as text, such as 32 KiB or 1.2 MiB.
 export function cacheSize(value: number): string {
     for (const [unit, name] of binary) {
         if (value >= unit) return `${(value / unit).toFixed(value < 10 * unit && value % unit ? 1 : 0)} ${name}`;
@@ -104,7 +104,7 @@ export function cacheSize(value: number): string {
     return `${value} B`;
 }
 
-// A title within a sentence.
+// A title as it is written within a sentence.
 export function inSentence(title: string): string {
     return /^[A-Z][a-z]/.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title;
 }
@@ -117,7 +117,7 @@ export function baseName(path: string): string {
     return path.slice(path.lastIndexOf("/") + 1);
 }
 
-// As much of a name as fits: it gives way in the middle, as names differ at their ends. `fits` tells of a text.
+// Shortens a name until it fits. It is cut in the middle, as names differ at their ends. fits: whether a text does.
 export function fitted(text: string, fits: (text: string) => boolean): string {
     if (fits(text)) return text;
     let low = 0; // characters that fit

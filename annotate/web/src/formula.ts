@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Columns that a reader makes: sums of events and metrics, or one such sum divided by another. A formula is a column's
-// name, so that it stands in links as others do.
+// Columns that readers define: a weighted sum of events and metrics, or one such sum divided by another. The formula is
+// the name of its column, so that links have it as they have other columns.
 
 import type { Metric } from "./data";
 
@@ -12,7 +12,7 @@ export interface Formula extends Metric {
 const mostCharacters = 200;
 const mostDepth = 30;
 
-// A sum of events, with a number beside it; divided by another such sum, if there is one.
+// A weighted sum of events plus a number; a Ratio divides it by another one, if there is one.
 interface Linear {
     weights: number[];
     constant: number;
@@ -53,7 +53,7 @@ function divided(one: Ratio, other: Ratio): Ratio {
 
 const token = /\s*(?:(\d+(?:\.\d+)?(?:e\d+)?)|([A-Za-z_]\w*)|([-+*/()]))/gy;
 
-// The column that a formula stands for. What it cannot be read as is said in the error.
+// The column that a formula defines. Throws an error that says why a text is no formula.
 export function formula(
     text: string, events: readonly string[], metric: (name: string) => Metric | undefined,
 ): Formula {

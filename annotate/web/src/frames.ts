@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Loops and inlined functions: what they are called, and where they are.
+// Loops and inlined functions: their names, their places, and which of them is in which.
 
 import type { Column, Table } from "./data";
 import { baseName, grouped, times } from "./format";
@@ -32,7 +32,7 @@ export class Frames {
         return this.table.rows;
     }
 
-    // One more than its row, or 0: a function is around it.
+    // The row of the frame around each frame, from 1; 0 if it is directly in its function.
     get parents(): Column {
         return this.table.column("parent");
     }
@@ -41,12 +41,12 @@ export class Frames {
         return this.table.column("function");
     }
 
-    // A column of costs; undefined: they are not known of loops.
+    // A column of costs; undefined: these costs of frames are unknown.
     costs(name: string): Column | undefined {
         return this.table.columns.get(name);
     }
 
-    // The outermost ones of a function.
+    // The outermost frames of a function.
     of(fn: number): readonly number[] {
         return this.ofFunction.get(fn) ?? [];
     }
@@ -78,14 +78,14 @@ export class Frames {
         return `${baseName(this.report.facts.files[this.get("file", row)] ?? "")}:${this.get("line", row)}`;
     }
 
-    // Of one that stands on a path, what its numbers are.
+    // What the numbers of a frame on a path include.
     onPath(row: number, hasOwn: boolean): string {
         const what = this.kind(row) === "inlined" ? "inlined function" : this.kind(row);
         return hasOwn ? `${what}: itself and what is called from it`
             : `${what}: only what is called from it on this path; what it costs itself is in the function around it`;
     }
 
-    // What is known beside its costs.
+    // How often a frame was entered, and how often it iterated.
     told(row: number): string {
         const entries = this.get("entries", row);
         const iterations = this.get("iterations", row);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What stands for itself in a list or a picture: functions, or with cycles as one also these: functions that call each
-// other in circles. Functions have their own numbers, and cycles those that follow.
+// The items of a list or picture: functions, and if cycles are joined, cycles (functions that call each other in
+// circles) in place of their members. An item's number is that of its function; numbers of cycles follow.
 
 import { SumCosts, type Costs, type Kind, type SideName } from "./costs";
 import type { Match } from "./find";
@@ -33,12 +33,12 @@ export class Items {
         return this.isCycle(this.of(fn));
     }
 
-    // The one that has most of it comes first; of a function, it alone.
+    // The functions of an item. In a cycle, the one that costs most comes first.
     members(item: number): readonly number[] {
         return this.isCycle(item) ? this.report.facts.cycles[item - this.report.facts.functions.length]! : [item];
     }
 
-    // Which one is chosen with it.
+    // The function that is chosen when the item is.
     fn(item: number): number {
         return this.members(item)[0]!;
     }
@@ -48,7 +48,7 @@ export class Items {
             : this.report.name(item);
     }
 
-    // Without how many functions a cycle has.
+    // The name without the number of functions of a cycle.
     shortName(item: number): string {
         return this.isCycle(item) ? `<cycle ${item - this.report.facts.functions.length + 1}>`
             : this.report.name(item);
@@ -76,7 +76,7 @@ export class Items {
         return known;
     }
 
-    // From outside.
+    // The calls from outside.
     calls(item: number): number {
         if (!this.isCycle(item)) return this.report.calls(item);
         const calls = this.report.table("arcs")?.column("calls");
@@ -86,10 +86,10 @@ export class Items {
     }
 }
 
-// What its functions cost themselves, and with it the calls out of it: no chain of calls enters a cycle twice, so each
-// cost is there once, as callers from outside have it.
+// The self costs of a cycle's functions, and inclusively those of the calls that leave it. As no chain of calls enters
+// a cycle twice, each cost is counted once, and callers outside have the same sum.
 class CycleCosts implements Costs {
-    readonly width?: () => null; // of a sampled run: nothing is known
+    readonly width?: () => null; // for a sampled run: errors are unknown
     private readonly own: SumCosts;
     private readonly known = new Map<string, number | null>();
 

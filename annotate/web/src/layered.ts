@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Boxes in layers from the left to the right, with bands between them: in which order those of a layer stand, and how
-// far down, so that few bands cross and all are short.
+// Arranges boxes in layers from the left to the right, with bands between them: finds an order and heights within each
+// layer for which few bands cross and bands are short.
 
 export interface Box {
     layer: number;
@@ -17,19 +17,19 @@ export interface Band {
 
 export interface Layout {
     tops: number[]; // of the boxes
-    routes: number[][]; // of each band, the middle of its way through each layer between its ends
+    routes: number[][]; // for each band, its middle in each layer between its ends
     height: number;
 }
 
 const sweeps = 12;
-const rounds = 60; // a long chain is drawn straight after so many
+const rounds = 60; // enough to draw a long chain straight
 const wayGap = 4; // beside a band that passes
 
 interface Item {
     layer: number;
     height: number;
     gap: number; // above and below
-    left: [number, number][]; // what it is tied to there, and how much
+    left: [number, number][]; // the items that it is tied to, and the weights of the ties
     right: [number, number][];
 }
 
@@ -66,7 +66,8 @@ export function layered(boxes: readonly Box[], bands: readonly Band[], gap: numb
     };
 }
 
-// By barycentres: each layer in turn by where its neighbours stand; of all such orders the one with fewest crossings.
+// Orders items by barycentres: sorts each layer in turn by the mean place of the neighbours of its items, and returns
+// the order with fewest crossings.
 function inOrder(items: readonly Item[], layers: number[][]): number[][] {
     const at: number[] = [];
     const note = (layer: readonly number[]): void => layer.forEach((item, place) => { at[item] = place; });
@@ -111,7 +112,7 @@ function crossings(items: readonly Pick<Item, "right">[], layers: readonly numbe
     return found;
 }
 
-// The middle of each: as near to what it is tied to as the others of its layer let it, by least squares.
+// The middle of each item: as near to its neighbours as the other items of its layer allow, by least squares.
 function placed(items: readonly Item[], layers: readonly number[][]): number[] {
     const middles: number[] = [];
     const apart = (one: Item, other: Item): number => (one.height + other.height) / 2 + one.gap + other.gap;
@@ -125,7 +126,7 @@ function placed(items: readonly Item[], layers: readonly number[][]): number[] {
     }
     for (let round = 0; round < rounds; ++round) {
         for (const layer of round % 2 ? [...layers].reverse() : layers) {
-            let down = 0; // how far an item is below the first at least
+            let down = 0; // the least distance of an item from the first one
             const offsets = layer.map((item, place) => {
                 if (place) down += apart(items[layer[place - 1]!]!, items[item]!);
                 return down;
@@ -142,7 +143,7 @@ function placed(items: readonly Item[], layers: readonly number[][]): number[] {
     return middles;
 }
 
-// The values that never fall and are nearest to these, by least squares: neighbours that fall become their mean.
+// The nearest values that never decrease, by least squares: neighbours that decrease are replaced by their mean.
 export function ascending(values: readonly { value: number; weight: number }[]): number[] {
     const groups: { mean: number; weight: number; count: number }[] = [];
     for (const { value, weight } of values) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What links call functions, files and data: by their names, so that a link means the same in another report of the
-// program. Whatever a link says is looked up here before a view sees it.
+// The words by which links refer to functions, files and data: their names, so that a link means the same in another
+// report about the program. Everything that a link names is looked up here before a view gets it.
 
 import type { Facts } from "./data";
 import { formula } from "./formula";
 import { knowsLoops } from "./needs";
 import { wholeOf, type Whole } from "./whole";
 
-// Of things with names, by number and back. Those with the same name have more in theirs.
+// Maps numbers to unique keys and back. A key is the name; things of the same name have more in their keys.
 class Keys {
     private readonly numbers = new Map<string, number>();
     private readonly keys: string[];
@@ -34,7 +34,8 @@ class Keys {
     }
 }
 
-// A context's number, and as many times the number of contexts as it lies loops above that one.
+// The number of a node in links: that of its context; for a loop above a context, plus the number of contexts times how
+// many loops above it is, which must be less than this.
 const mostInner = 64;
 
 export type Kind = "function" | "file" | "data";
@@ -52,7 +53,7 @@ export class Links {
         return this.of(kind).number(key);
     }
 
-    // Of a column: a formula of metrics and events will do, too.
+    // Whether this is a metric, or a formula of metrics and events.
     isColumn(name: string): boolean {
         if (this.isMetric(name)) return true;
         try {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the views remember while the page is open, and what does not belong in a link.
+// What views remember while the page is open, but links do not.
 
 import type { View } from "./state";
 
 export class Memory {
-    readonly open = new Map<string, ReadonlySet<string>>(); // rows, by what a table shows
+    readonly open = new Map<string, ReadonlySet<string>>(); // the open rows, by the contents of the table
     readonly searches = new Map<View, { q: string; re: boolean }>();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which tables, and of the context tree which columns, what is looked at is made of.
+// Which tables, and which columns of the context tree, a state needs.
 
 import { sides, type MetricColumn } from "./costs";
 import { ofMembers, tables, views, type Facts, type Metric, type TableName } from "./schema";
@@ -11,7 +11,7 @@ export interface Need {
     columns: readonly string[];
 }
 
-// What is asked of a report.
+// The part of a report that is used here.
 export interface Shown {
     readonly facts: Facts;
     readonly comparing: boolean;
@@ -20,7 +20,7 @@ export interface Shown {
     columnsOf(text: string, isOfPaths: boolean): MetricColumn[];
 }
 
-// What a range of profiles is weighed with, when one is chosen.
+// The tables that are read only when a range of profiles is chosen.
 const tablesOfMembers: ReadonlySet<TableName> = new Set(Object.values(ofMembers));
 
 export const treeStructure = tables.tree.own;
@@ -28,10 +28,10 @@ export const treeStructure = tables.tree.own;
 // Whether the page knows from which loop or inlined function each context is called.
 export const knowsLoops = (facts: Facts): boolean => facts.tables["tree"]?.columns.includes("within") ?? false;
 
-// A tree can have a million nodes, so only the events that are shown are unpacked. Other tables are small, and taken
+// A tree can have a million nodes, so that only the events shown are unpacked. Other tables are small and are unpacked
 // whole.
 export function needs(report: Shown, state: State): Need[] {
-    // What a full tree leaves out.
+    // If the tree had no room for all paths, arcs have the exact costs of calls.
     const more: TableName[] = [];
     if (state.view === "icicle" && typeof report.facts.tree?.other === "number") more.push("arcs");
     const loops = state.loops && knowsLoops(report.facts);
@@ -57,7 +57,7 @@ function wholeTable(report: Shown, table: TableName): Need[] {
     return shape ? [{ table, columns: shape.columns }] : [];
 }
 
-// null: the tree is not looked at.
+// null: the state does not show the tree.
 function treeMetrics(report: Shown, state: State): Metric[] | null {
     if (state.view === "icicle") {
         const metric = report.sizeMetricOf("tree", state.metric);

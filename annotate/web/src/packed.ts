@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Columns of whole numbers as bdannotate/html/tables.py writes them: what their forms are stands there.
+// Reads columns of whole numbers, in the forms that bdannotate/html/tables.py describes.
 
 export type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
@@ -8,7 +8,7 @@ const form = { steps: 1, ranks: 2, sparse: 3, ordered: 4, sum: 5, grouped: 6 } a
 const head = 8;
 const bytesOfReference = 4;
 
-// Another column of the table that one is read with; of a sum, how often it is in it.
+// Another column of the table that is needed to read one, and its weight in a sum.
 export interface Reference {
     column: number;
     weight: number;
@@ -23,10 +23,10 @@ export function references(bytes: Uint8Array): Reference[] {
     });
 }
 
-// Whether it is the sum of rows of another table.
+// Whether each value is a sum over rows of another table.
 export const isGrouped = (bytes: Uint8Array): boolean => bytes[2] === form.grouped;
 
-// others: the columns that it refers to; order: the rows in the order of what stands there.
+// others: the columns that it refers to; order: returns the rows in the order of their values.
 export function decodeColumn(
     bytes: Uint8Array, rows: number, others: readonly Column[] = [], order = (): Uint32Array => orderBy(others),
 ): Column {
@@ -52,7 +52,7 @@ export function decodeColumn(
         }
     }
     const found = numbers(bytes, head, rows, width, bytes[1] === 1);
-    // Both go on at 0 where they reach beyond their width.
+    // Both wrap around at their width.
     if (bytes[2] === form.steps) for (let i = 1; i < rows; ++i) found[i]! += found[i - 1]!;
     if (bytes[2] === form.ranks) for (let i = 0; i < rows; ++i) found[i] = i + 1 - found[i]!;
     return found;
@@ -67,7 +67,7 @@ function sum(others: readonly Column[], weights: readonly number[], rest: Column
         });
         return narrowed(total, width);
     }
-    // All but the lowest 32 bits of what is added up are of no account.
+    // Only the lowest 32 bits of the sum matter.
     const total = new Uint32Array(rest);
     for (let row = 0; row < rows; ++row) if (total[row]) total[row] = (total[row]! >>> 1) ^ -(total[row]! & 1);
     others.forEach((column, number) => {
@@ -95,7 +95,7 @@ function sparse(bytes: Uint8Array, rows: number): Column {
     return found;
 }
 
-// The rows that are not 0 in the first column, by what stands there, then by the next column, then by their numbers:
+// The rows that are not 0 in the first column, sorted by it, then by the next column, then by number. A radix sort:
 // from the last column to the first, two bytes at a time, the lowest first.
 export function orderBy(columns: readonly Column[]): Uint32Array {
     const first = columns[0]!;
@@ -124,14 +124,14 @@ export function orderBy(columns: readonly Column[]): Uint32Array {
     return rows;
 }
 
-// Four bytes each, the higher ones first. With arrays of one type, loops take half the time.
+// The values as words of four bytes, the higher words first. Loops over arrays of one type take half the time.
 function wordsOf(column: Column): Uint32Array[] {
     if (!(column instanceof Float64Array)) return [column instanceof Uint32Array ? column : new Uint32Array(column)];
     return [column.map((value) => Math.floor(value / 2 ** 32)), column.map((value) => value % 2 ** 32)]
         .map((words) => new Uint32Array(words));
 }
 
-// What stands there: the lowest bytes of all, then the next ones of all.
+// Reads `count` numbers: the lowest bytes of all, then the next ones of all.
 function numbers(bytes: Uint8Array, at: number, count: number, width: number, areFloats: boolean): Column {
     if (width === 1) return bytes.slice(at, at + count);
     const joined = new Uint8Array(width * count);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What pictures are painted with: a canvas for the screen, or SVG for a file.
+// Paints pictures: on a canvas for the screen, or as SVG for a file.
 
 export interface Painter {
     fill(x: number, y: number, width: number, height: number, colour: string): void;
     outline(x: number, y: number, width: number, height: number, colour: string, thick: number): void;
-    // From x on, in the middle of y.
+    // The text begins at x; its middle is at y.
     write(text: string, x: number, y: number, colour: string): void;
     measure(text: string): number;
 }
 
 export class CanvasPainter implements Painter {
-    // What is painted is `scale` times as large on the canvas.
+    // scale: pixels of the canvas for each pixel of the page.
     constructor(private readonly context: CanvasRenderingContext2D, width: number, height: number, scale: number,
         font: string) {
         const { canvas } = context;
@@ -44,7 +44,7 @@ export class CanvasPainter implements Painter {
 }
 
 const escaped = (text: string): string =>
-    // XML has no other control characters, however they are written.
+    // XML allows no other control characters, not even as references.
     text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
         .replace(/[&<>"]/g, (char) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[char]!);
 

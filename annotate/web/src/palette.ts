@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Colours for where code is: the objects, or source files, that cost most have one each.
+// Colours that show where code is: the costliest object files, or source files, have one each.
 
 import { metricValue } from "./costs";
 import type { Metric } from "./data";
@@ -9,7 +9,7 @@ import type { Report } from "./report";
 
 export type Rgb = readonly [number, number, number];
 
-// Eight that the colour-blind see as different (after Okabe and Ito), the others are grey.
+// Eight colours that the colour-blind can distinguish (after Okabe and Ito); all other files are grey.
 const colours: readonly Rgb[] = [
     [230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66], [0, 114, 178], [213, 94, 0], [204, 121, 167],
     [140, 140, 220],
@@ -39,7 +39,7 @@ export class Palette {
         this.byFunction = report.facts.functions.map((_, fn) => known.get(of(fn)) ?? others);
     }
 
-    // Of a root, or of paths without room: as others.
+    // The colour of a function; that of others for a root, or for paths that the tree had no room for.
     colour(name: number | string): Rgb {
         return (typeof name === "number" ? this.byFunction[name] : undefined) ?? others;
     }

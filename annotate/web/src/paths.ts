@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The paths of the context tree on which something is found, for the top-down table.
+// The paths of the context tree that match a search, for the top-down table.
 
 import type { Match } from "./find";
 import type { Report } from "./report";
 import type { Row } from "./rows";
 import type { ContextTree } from "./tree";
 
-const above = 1; // something is found below
-const here = 2;
-const below = 3; // something is found above
+const above = 1; // a node below matches
+const here = 2; // the node matches
+const below = 3; // a node above matches
 const mostOpened = 2000; // rows
 
 export class Paths {
@@ -34,7 +34,7 @@ export class Paths {
         return row.nodes === undefined || row.nodes.some((node) => this.states[node]! > 0);
     }
 
-    // The rows that lead to what is found, the costliest first.
+    // The keys of the rows that lead to matches, the costliest first.
     opened(rows: Row[], order: (rows: Row[]) => Row[]): string[] {
         const found: string[] = [];
         let level = order(rows);

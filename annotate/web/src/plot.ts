@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where things stand in the plot of a curve: sizes of caches on a logarithmic axis, misses on a linear one.
+// The coordinates in the plot of a curve: sizes of caches on a logarithmic axis, misses on a linear one.
 
 import type { Curve } from "./data";
 
 export interface Frame {
     width: number; // of the picture
     height: number;
-    left: number; // what lies around the plot
+    left: number; // like the next three, a margin around the plot
     right: number;
     top: number;
     bottom: number;
 }
 
 export class Plot {
-    readonly last: number; // the number of the last size that is shown
+    readonly last: number; // the number of the largest size shown
     readonly most: number; // misses at the upper end
 
     constructor(readonly frame: Frame, readonly sizes: readonly number[], curves: readonly Curve[]) {
-        // One doubling more than where nothing changes any more, and not less than two in all.
+        // One doubling beyond the last change, and at least two doublings in total.
         const longest = Math.max(...curves.map(({ misses }) => misses.length));
         this.last = Math.min(Math.max(longest + 3, 8), sizes.length - 1);
         this.most = Math.max(1, ...curves.map(({ misses }) => misses[0] ?? 0));
@@ -40,7 +40,7 @@ export class Plot {
             .map((size, at) => `${this.x(size).toFixed(1)},${this.y(missesAt(curve, at)).toFixed(1)}`).join(" ");
     }
 
-    // The number of the size that is nearest to there.
+    // The number of the size nearest to x.
     nearest(x: number): number {
         let best = 0;
         for (let at = 1; at <= this.last; ++at) {

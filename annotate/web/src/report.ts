@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The report as the views see it: facts, what has been unpacked so far, and questions that several views ask.
+// The report as views see it: the facts, the columns unpacked so far, and answers that several views need.
 
 import { Table, readColumn, readFacts, readSources, type Column } from "./data";
 import { RowCosts, TotalCosts, metricValue, type Costs, type Kind, type MetricColumn, type Widths } from "./costs";
@@ -15,13 +15,13 @@ import { ContextTree } from "./tree";
 
 export type { MetricColumn } from "./costs";
 
-// Numbers of profiles in the page's order, both of them in it.
+// A range of members, by their numbers on the page, both ends included.
 export interface Range {
     from: number;
     to: number;
 }
 
-// null: all of them.
+// The range that a state chooses; null: all members.
 export function rangeOf({ members }: Facts, { from, to }: State): Range | null {
     const last = members.length - 1;
     const [one, other] = [from ?? 0, to ?? last];
@@ -38,25 +38,25 @@ export interface Arc {
 
 export class Report {
     readonly comparing: boolean;
-    readonly isEstimate: boolean; // each number may be off; where two are compared, it is not known how far
-    readonly above: ReadonlySet<number>; // functions that only start the program
+    readonly isEstimate: boolean; // of a sampled run; not where two are compared, as errors are unknown then
+    readonly above: ReadonlySet<number>; // functions above main, which only start the program
     readonly totals: Costs;
     readonly links: Links;
-    readonly range: Range | null; // of profiles that all costs are of; null: all of them
+    readonly range: Range | null; // of the profiles whose costs this report has; null: all
     tree: ContextTree | null = null;
     sources: Map<number, SourceText> | null = null;
     loading = true;
     private readonly tables: Map<TableName, Table>;
     private readonly sourceLines = new Map<number, string[]>();
     private readonly reading = new Map<string, Promise<Column>>();
-    private readonly damaged = new Set<string>(); // what cannot be unpacked, or is not there
+    private readonly damaged = new Set<string>(); // columns that cannot be unpacked or are missing
     private readonly metricsByName: Map<string, Metric>;
     private readonly knownEvents = new Map<TableName, ReadonlySet<string>>();
     private readonly formulas = new Map<string, Metric>();
     private knownFrames: Frames | null = null;
     private arcsByFunction: { callers: Arc[][]; callees: Arc[][] } | null = null;
 
-    // whole: what this is a range of.
+    // whole: the report of all profiles, if this is one of a range.
     private constructor(
         readonly facts: Facts, private readonly whole: Report | null = null, range: Range | null = null,
     ) {
@@ -81,7 +81,7 @@ export class Report {
         return report;
     }
 
-    // Whether the page knows of each profile what it has of these rows.
+    // Whether the page has the costs of each profile for the rows of this table.
     canWeigh(table: TableName): boolean {
         const of = ofMembers[table as keyof typeof ofMembers];
         return of !== undefined && this.facts.tables[of] !== undefined;
@@ -97,7 +97,7 @@ export class Report {
             columns.every((column) => this.tables.get(table)!.columns.has(column)));
     }
 
-    // Whether something that is needed to show this will never be there.
+    // Whether a column that this state needs cannot be read.
     isDamaged(state: State): boolean {
         return this.needed(state).some(({ table, columns }) =>
             columns.some((column) => this.damaged.has(key(table, column))));
@@ -107,7 +107,7 @@ export class Report {
         return this.damaged.has("sources");
     }
 
-    // What is needed to show this.
+    // Unpacks the columns that a state needs.
     async load(state: State): Promise<void> {
         if (this.whole && !this.whole.isReady(state)) await this.whole.load(state);
         await this.unpack(this.needed(state));
@@ -122,7 +122,7 @@ export class Report {
         return found;
     }
 
-    // All that is there is unpacked when this fails.
+    // Unpacks all columns that it can before it fails.
     private async unpack(wanted: readonly Need[]): Promise<void> {
         const done = await Promise.allSettled(
             wanted.flatMap(({ table, columns }) => columns.map((column) => this.unpackColumn(table, column))),
@@ -138,7 +138,7 @@ export class Report {
         this.tables.get(table)!.columns.set(column, await this.noting(key(table, column), this.read(table, column)));
     }
 
-    // Each is read once, also by several ranges.
+    // Reads each column once, even if the reports of several ranges need it.
     private read(table: TableName, column: string): Promise<Column> {
         if (this.whole && this.range) return this.whole.readRange(this.range, table, column);
         const name = key(table, column);
@@ -148,7 +148,7 @@ export class Report {
         return known;
     }
 
-    // What is no cost, or not known of each profile, is that of all.
+    // The sum of a column over a range. Columns other than counts, and tables without counts by profile, stay whole.
     private async readRange({ from, to }: Range, table: TableName, column: string): Promise<Column> {
         const of = ofMembers[table as keyof typeof ofMembers];
         const isCount = column === "calls" || column.includes(":");
@@ -170,8 +170,8 @@ export class Report {
         }
     }
 
-    // What the first picture does without: all but the events of the tree that this state would not show in the icicle.
-    // `changed` is called after each step, and `fail` if it was in vain.
+    // Unpacks what the first view does not need: all tables but the tree, the columns of the tree that the icicle would
+    // show in this state, and the sources. Calls `changed` after each step, and `fail` if a step fails.
     async loadRest(state: State, changed: () => void, fail: (error: unknown) => void): Promise<void> {
         for (const need of allWholeTables(this)) {
             await this.unpack([need]).catch(fail);
@@ -188,7 +188,7 @@ export class Report {
         this.sources = new Map(found.map((source) => [source.file, source]));
     }
 
-    // null: it is not in the report, or not yet unpacked.
+    // The text of a line; null: the report does not have it, or not yet.
     sourceLine(file: number, line: number): string | null {
         let known = this.sourceLines.get(file);
         if (!known) {
@@ -203,7 +203,7 @@ export class Report {
         return this.tables.get("functions")!;
     }
 
-    // null: the page has no such table, or not yet all of it.
+    // null: the page has no such table, or has not unpacked all of its columns yet.
     table<N extends TableName>(name: N): Table<N> | null {
         const table = this.tables.get(name);
         return table && table.columns.size === this.facts.tables[name]!.columns.length ? table : null;
@@ -213,7 +213,7 @@ export class Report {
         return this.metricsByName.get(name);
     }
 
-    // What a column is of: a metric, or what a formula makes of them.
+    // The metric of a column: one of the report, or a formula.
     columnMetric(name: string): Metric | undefined {
         const known = this.metric(name) ?? this.formulas.get(name);
         if (known) return known;
@@ -226,15 +226,14 @@ export class Report {
         }
     }
 
-    // What widths and heat stand for: a plain sum.
+    // The metric that widths and heat show: a plain sum, no ratio.
     sizeMetric(name: string): Metric {
         const chosen = this.metric(name);
         if (chosen && !chosen.denominator) return chosen;
         return this.defaultMetric;
     }
 
-    // Whether this table has the events that a metric is made of: what misses cost is not known of paths, instructions
-    // and data.
+    // Whether this table has the events of a metric: paths, instructions and data have no cost of misses.
     has(table: TableName, metric: Metric): boolean {
         const columns = this.facts.tables[table]?.columns ?? [];
         let known = this.knownEvents.get(table);
@@ -247,7 +246,8 @@ export class Report {
             known!.has(event) || !(metric.numerator[at] || metric.denominator?.[at]));
     }
 
-    // The same where it is known in this table, else misses, which it is mostly made of, or the first that is known.
+    // The size metric, if this table has its events; else misses, the main part of a cost of misses, or the first
+    // metric whose events it has.
     sizeMetricOf(table: TableName, name: string): Metric {
         const chosen = this.sizeMetric(name);
         if (!this.facts.tables[table] || this.has(table, chosen)) return chosen;
@@ -255,7 +255,8 @@ export class Report {
         return [...listed, ...this.sizeMetrics].find((one) => !one.denominator && this.has(table, one)) ?? chosen;
     }
 
-    // The columns of a table of paths, or of functions alone.
+    // The columns of a table of functions; for one of paths, only those that the tree has, with misses first if others
+    // are missing.
     columnsOf(text: string, isOfPaths: boolean): MetricColumn[] {
         const all = this.columns(text);
         if (!isOfPaths || !this.facts.tree) return all;
@@ -275,12 +276,12 @@ export class Report {
         return this.facts.metrics.filter((metric) => !metric.denominator);
     }
 
-    // Which share the colours tell of beside this metric: the writer knows.
+    // The share that colours show beside this metric.
     shareFor(metric: Metric): Metric | null {
         return (metric.share === null ? null : this.metric(metric.share)) ?? null;
     }
 
-    // What the page means by "never used" at a level, the first one first.
+    // The metrics of used bytes at a level of the caches, from 0.
     use(level: number): Record<"loaded" | "lost" | "share" | "perLine" | "misses", Metric | undefined> {
         const { loaded, lost, share, perLine, misses } = this.facts.use.levels[level]!;
         return {
@@ -289,12 +290,12 @@ export class Report {
         };
     }
 
-    // As people know it.
+    // The short name of a function, as views show it.
     name(fn: number): string {
         return this.facts.functions[fn]?.[4] || this.fullName(fn);
     }
 
-    // As the profile has it.
+    // The name of a function in the profile.
     fullName(fn: number): string {
         return this.facts.functions[fn]?.[0] ?? "?";
     }
@@ -330,7 +331,7 @@ export class Report {
         return new RowCosts(this.facts, this.tables.get(table)!, row, this.widths(table));
     }
 
-    // What intervals there are of this table's rows, of a sampled run: none of a part of its profiles.
+    // The errors of a table's rows. Undefined: the counts are exact. null: the errors are unknown, as for a range.
     private widths(table: TableName): Widths | undefined {
         const known = widthsOf[table];
         if (!known || !this.isEstimate) return undefined;
@@ -341,7 +342,7 @@ export class Report {
         return this.functions.column("calls")[fn]!;
     }
 
-    // null: the page has none, or not yet.
+    // null: the page has no frames, or has not unpacked them yet.
     get frames(): Frames | null {
         const table = this.table("frames");
         if (table && !this.knownFrames) this.knownFrames = new Frames(this, table);
@@ -371,7 +372,7 @@ export class Report {
         return (this.arcsByFunction = found);
     }
 
-    // The costliest functions. Where two profiles are compared: those that changed most.
+    // The costliest functions; if two profiles are compared, those that changed most.
     ranked(metric: Metric, kind: Kind): { fn: number; value: number }[] {
         const found: { fn: number; value: number }[] = [];
         for (let fn = 0; fn < this.functions.rows; ++fn) {

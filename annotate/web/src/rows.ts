@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The rows of the three tables: contexts from the top down, functions with their callers, functions alone.
+// The rows of the three tables: contexts top-down, functions with their callers, and functions alone.
 
 import { NestedCosts, RestCosts, SumCosts, change, metricValue, type Costs } from "./costs";
 import { Calls } from "./calls";
@@ -17,29 +17,29 @@ export interface Row {
     label: string;
     where: string;
     fn: number | null;
-    node: number | null; // its context, if it is a single one, as links call it
-    nodes?: readonly number[]; // all contexts of a row of the tree, in the shape that is shown
-    ofCycle?: readonly number[]; // the functions of the cycle that it is
-    inner?: number; // the loop or inlined function that it is, by its row
+    node: number | null; // its context, if it is a single one, by its number in links
+    nodes?: readonly number[]; // all contexts of a row of the tree, by their numbers in the shaped tree
+    ofCycle?: readonly number[]; // the functions of a cycle
+    inner?: number; // the row of a loop or inlined function in the table of frames
     calls: number | null;
     costs: Costs;
     hasChildren: boolean;
     children: () => Row[];
 }
 
-// Whether what only starts the program is one row: on the paths of the tree, and among the table's outermost rows.
+// Whether the functions that only start the program share one row: on paths of the tree, and among the top rows.
 export interface Folding {
     start: boolean;
     startRows: boolean;
 }
 
-// How functions are put together: in a flat table, or in one of callers, too.
+// How functions are grouped: by file, object file or class (flat table only), and whether cycles are joined.
 export interface Arranged {
     grouping: Grouping;
     areCyclesJoined: boolean;
 }
 
-// tree: as it is shown; null, if the profile has none.
+// tree: the shaped tree; null if the profile has none.
 export function topRows(
     report: Report, tree: ContextTree | null, kind: TableKind, { grouping, areCyclesJoined }: Arranged, fold: Folding,
 ): Row[] {
@@ -75,7 +75,8 @@ function aboveFolded(report: Report, rows: Row[]): Row[] {
     return [above, ...rows.filter((row) => !isAbove(row))];
 }
 
-// What the top-down table begins with: roots, and the way down to the program's own code, as they alone say little.
+// The keys of the rows that are open at first in the top-down table: from the roots, which alone say little, down to
+// the program's own code.
 export function openedFirst(report: Report, roots: Row[]): string[] {
     const found: string[] = [];
     const waiting = [...roots];
@@ -144,7 +145,7 @@ function callersRow(report: Report, tree: ContextTree | null, fn: number, fold: 
         const group = (): Group => Group.callersOf(tree, fn, fold);
         const hasChildren = tree.nodesOf(fn).length > 0;
         const children = (): Row[] => group().children().map((child) => groupRow(report, child, row.key));
-        // What is hidden or merged changes what a function costs, too.
+        // Hiding and merging changes the costs of a function.
         return isWhole ? { ...row, hasChildren, children }
             : { ...row, costs: group(), calls: group().calls(), hasChildren, children };
     }
@@ -153,8 +154,8 @@ function callersRow(report: Report, tree: ContextTree | null, fn: number, fold: 
     return { ...row, hasChildren: arcs.length > 0, children };
 }
 
-// Where the tree has no room for all paths: what calls cost is known exactly, and what is farther away as far as the
-// tree has it.
+// If the tree had no room for all paths: the costs of calls are exact; of functions farther away, only what the tree
+// has is shown.
 function exactCallersRow(report: Report, tree: ContextTree, row: Row, fn: number, fold: boolean): Row {
     const arcs = report.arcs()?.callers[fn] ?? [];
     const children = (): Row[] => {
@@ -201,7 +202,7 @@ function arcRow(report: Report, arc: Arc, fn: number, above: string): Row {
     };
 }
 
-// A loop, or what was inlined, with those in it.
+// A loop or inlined function, with the frames in it.
 function frameRow(report: Report, frame: number): Row {
     const frames = report.frames!;
     const inside = frames.inside(frame);
@@ -245,7 +246,7 @@ function flatRows(report: Report, grouping: Grouping): Row[] {
     }));
 }
 
-// Functions and cycles, and in these their functions, or who calls them, by the exact calls.
+// Functions and cycles; below them the functions of a cycle, or the callers, with the exact costs of calls.
 function itemRows(report: Report, haveCallers: boolean): Row[] {
     const calls = Calls.of(report, report.defaultMetric, true);
     const items = calls?.items ?? new Items(report, true);
@@ -309,7 +310,7 @@ export function visibleRows(rows: Row[], open: ReadonlySet<string>, order: (rows
     return found;
 }
 
-// Downwards along the costliest as long as one of the children has most of it: where the path forks, or ends.
+// Follows the costliest child as long as it has at least half of the cost, to where the path forks or ends.
 export function hotPath(row: Row, column: MetricColumn, comparing: boolean): { open: string[]; end: Row } {
     const open: string[] = [];
     let at = row;

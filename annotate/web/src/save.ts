@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is shown, as text: for the clipboard, or as a file.
+// Saves what is shown as text: to the clipboard or to a file.
 
 import type { Cell } from "./flame";
 
-// Where the browser keeps the clipboard from a page on the disk, the old way is left.
+// Falls back to execCommand if the browser denies pages on the disk the clipboard.
 export async function copy(text: string): Promise<void> {
     try {
         await navigator.clipboard.writeText(text);
@@ -28,7 +28,8 @@ export function save(name: string, kind: string, text: string): void {
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-// As spreadsheets read it. What one of them could take for a formula gets an apostrophe: names are strangers'.
+// CSV as spreadsheets read it. Text that one of them could take for a formula gets an apostrophe, as names cannot be
+// trusted.
 export function csv(rows: readonly (readonly (string | number | null)[])[]): string {
     const field = (value: string | number | null): string => {
         if (value === null) return "";
@@ -41,8 +42,8 @@ export function csv(rows: readonly (readonly (string | number | null)[])[]): str
 
 const mostStacks = 200_000;
 
-// A line for each path, as flame graph scripts read it: names from the outermost on, then what it costs itself.
-// `above` are the names that all paths begin with; `upside`: cells are below those that they call.
+// A line for each path, as flame graph scripts read it: names from the outermost on, then the self cost. above: the
+// names that all paths begin with. upside: cells are below their callees.
 export function folded(
     { tops, above, upside }: { tops: readonly Cell[]; above: readonly string[]; upside: boolean },
     label: (cell: Cell) => string, own: (cell: Cell) => number,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a function is in, by its name: of C++ its class or namespace, of Rust its type, trait or module.
+// The scope of a function, by its name: for C++, its class or namespace; for Rust, its type, trait or module.
 
-// Empty: nothing. Brackets hold what is no part of the path: arguments of templates and calls.
+// Empty if it has none. Brackets contain arguments of templates and calls, which are no part of the path.
 export function scopeOf(name: string): string {
     const path = pathIn(name);
-    // Of Rust's function::<Type>, what stands last is no name.
+    // In Rust's function::<Type>, the last part is no name.
     const last = colons(path).filter((at) => path[at + 2] !== "<").at(-1);
     if (last === undefined) return "";
     const scope = path.slice(0, last);
-    // Rust's <Type as Trait>::method is one of the type's.
+    // Rust's <Type as Trait>::method belongs to the type.
     const impl = /^<(.*)>$/s.exec(scope);
     if (!impl || closes(scope, 0) !== scope.length - 1) return scope;
     const as = atTop(impl[1]!, " as ");
@@ -22,7 +22,7 @@ const open = "<([{";
 const isClosing = (text: string, at: number): boolean =>
     ">)]}".includes(text[at]!) && !(text[at] === ">" && text[at - 1] === "-");
 
-// Without what is returned, and without arguments.
+// The name without its return type and arguments.
 function pathIn(name: string): string {
     const operator = /(^|::| )operator(?![A-Za-z0-9_])/.exec(name);
     const end = operator ? operator.index + operator[0].length : name.length;
@@ -32,7 +32,7 @@ function pathIn(name: string): string {
         const one = name[at]!;
         if (depth === 0 && one === "(" && at > start && !name.startsWith("(anonymous namespace)", at)) {
             const behind = closes(name, at) + 1;
-            // What is in a function goes on behind its arguments.
+            // The name of a local class or lambda continues behind the arguments of its function.
             if (!behind || !/^( const)?&*::/.test(name.slice(behind))) return name.slice(start, at);
         }
         if (open.includes(one)) ++depth;
@@ -43,7 +43,7 @@ function pathIn(name: string): string {
     return name.slice(start, end);
 }
 
-// Where `::` stands outside of brackets.
+// The positions of `::` outside of brackets.
 function colons(path: string): number[] {
     const found: number[] = [];
     for (let from = 0, at = atTop(path, "::"); at >= 0; at = atTop(path, "::", from)) {
@@ -63,7 +63,7 @@ function atTop(text: string, wanted: string, from = 0): number {
     return -1;
 }
 
-// The bracket that closes the one there.
+// The position of the bracket that closes the one at `from`; -1 if there is none.
 function closes(text: string, from: number): number {
     let depth = 0;
     for (let at = from; at < text.length; ++at) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The context tree in another shape: without some functions and all that they call, with others merged into their
-// callers, with recursion collapsed, with many as one frame, with the loops and inlined functions that calls are made
-// from. Costs are summed; what is shown of them is the same as of the tree itself.
+// The context tree in another shape: functions hidden with all that they call, merged into their callers, or joined in
+// one frame; recursion collapsed; and calls placed in the loops and inlined functions that make them. The costs of
+// nodes that become one are added up, so that views treat the result like any other tree.
 
 import { Table, type Column, type ColumnName } from "./data";
 import { ContextTree } from "./tree";
 
 export interface Shape {
     hide: readonly number[]; // functions that are left out, with all that they call
-    merge: readonly number[]; // functions whose own cost is their callers'
-    collapse: boolean; // a function that is on the path already is that one
-    join?: readonly Joined[]; // functions that are one frame, if one calls the other
+    merge: readonly number[]; // functions whose self costs go to their callers
+    collapse: boolean; // recursive calls go to the node of the function that is on the path already
+    join?: readonly Joined[]; // groups of functions that share one frame
 }
 
 export interface Joined {
@@ -19,12 +19,12 @@ export interface Joined {
     functions: readonly number[];
 }
 
-// Loops and inlined functions, by row.
+// Loops and inlined functions, by their rows in the table of frames.
 export interface Inner {
     names: readonly string[];
-    parents: Column; // one more than the row of the one around it, or 0: a function is
+    parents: Column; // the row of the frame around it, from 1; 0 if it is directly in its function
     functions: Column;
-    // What each costs itself, as a column of the tree is called; null: not for what is shown.
+    // Their self costs, by the name of a column of the tree; null: they are unknown for a range of profiles.
     own: ((name: string) => Column | undefined) | null;
 }
 
@@ -39,7 +39,7 @@ export class ShapedTree extends ContextTree {
         super(from.facts, summed, frames);
     }
 
-    // The same tree, if nothing is to be changed. ofLoops: what stands between a function and what it calls from there.
+    // Returns the same tree if there is nothing to change. ofLoops: frames to place between functions and calls.
     static of(from: ContextTree, shape: Shape, ofLoops: Inner | null = null): ContextTree {
         const { within } = from;
         const loops = ofLoops && within ? ofLoops : null;
@@ -56,20 +56,20 @@ export class ShapedTree extends ContextTree {
         const joined = joinedFrames(facts.frames, join, inner);
         const chains = loops ? chainsOf(loops.parents) : [];
         const targets = new Int32Array(size).fill(gone);
-        const isWithin = new Uint8Array(size); // whether its calls are none of the node's that it is part of
+        const isWithin = new Uint8Array(size); // whether it becomes part of another node, but its calls do not
         const origins: number[] = [];
-        const parents: number[] = []; // as in the table: 0 is none
+        const parents: number[] = []; // numbered from 1, as in the table; 0 for none
         const frames: number[] = [];
         const placesOf: number[] = [];
         const known = new Map<number, number>();
-        // Else no two paths become one, and nothing but loops has to be looked up.
+        // Without these, no two paths become one, and only loops have to be looked up.
         const canMeet = shape.merge.length > 0 || join.length > 0 || shape.collapse;
-        // As long as the keys are exact numbers.
+        // Keys include the place of a call as long as they stay exact numbers.
         const most = chains.reduce((all, chain) => Math.max(all, chain.length), 0);
         const places = size * (1 + most) * allFrames.length * facts.places.length < Number.MAX_SAFE_INTEGER
             ? Math.max(1, facts.places.length) : 1;
 
-        // Below another, made where it is not there yet.
+        // The node with this frame and place below another one, made if it does not exist yet.
         function made(under: number | null, frame: number, place: number, origin: number): number {
             const parent = under === null ? 0 : under + 1;
             const key = (parent * allFrames.length + frame) * places + (places > 1 ? place : 0);
@@ -85,7 +85,7 @@ export class ShapedTree extends ContextTree {
             return origins.length - 1;
         }
 
-        // What is below this row's frame in a function, or `under` itself where it is in none.
+        // The node of a frame, by its row, below the node of its function; all frames around it are made as well.
         function inside(under: number | null, row: number, node: number): number | null {
             const chain = chains[row] ?? [];
             return chain.reduce<number | null>(
@@ -105,11 +105,11 @@ export class ShapedTree extends ContextTree {
                 isWithin[node] = isPart ? 1 : 0;
                 continue;
             }
-            // The loops of what is merged or joined go with it.
+            // Functions that are merged or joined lose their loops.
             const caller = above === null ? 0 : from.frame[above]!;
             const isCalledInside = loops && within && within[node] && !merged![caller] && joined[caller] === caller;
             const under = isCalledInside ? inside(around, within[node]! - 1, node) : around;
-            // What is called from several places stays apart.
+            // Calls from several places stay separate nodes.
             isWithin[node] = under !== null && merged![frame] ? 1 : 0;
             targets[node] = isWithin[node] ? under! : made(under, frame, from.place[node]!, node);
         }
@@ -122,7 +122,7 @@ export class ShapedTree extends ContextTree {
         }, loops?.own ?? null, ownRows);
         return new ShapedTree(from, table, allFrames, targets, Float64Array.from(origins), inner - facts.frames.length);
 
-        // The nearest node from there upwards that has this frame.
+        // The nearest node with this frame, from one node upwards.
         function onPath(frame: number, from: number | null): number | null {
             for (let at = from; at !== null; at = parents[at]! ? parents[at]! - 1 : null) {
                 if (frames[at] === frame) return at;
@@ -139,7 +139,7 @@ export class ShapedTree extends ContextTree {
         const size = this.targets.length;
         const found = this.targets[node % size] ?? gone;
         if (found === gone) return null;
-        // What is merged is in its innermost loop itself.
+        // A merged function belongs to the innermost loop that calls it, so that one step less leads up.
         let at = found;
         let steps = Math.floor(node / size) - (this.isInner(found) ? 1 : 0);
         for (let above = this.above(at); steps > 0 && above !== null && this.isInner(above); --steps) {
@@ -163,13 +163,13 @@ export class ShapedTree extends ContextTree {
     }
 }
 
-// Of each frame itself, or that of many, which stand behind all others.
+// For each frame itself or, if it is joined, the frame of its group. behind: the first frame of a group.
 function joinedFrames(frames: ContextTree["frames"], join: readonly Joined[], behind: number): Uint32Array {
     const of = new Map(join.flatMap(({ functions }, at) => functions.map((fn): [number, number] => [fn, behind + at])));
     return Uint32Array.from(frames, (frame, at) => (typeof frame === "number" ? of.get(frame) ?? at : at));
 }
 
-// Of each row those that it is in, the outermost first, and itself.
+// For each row, the rows around it, the outermost first, and itself.
 function chainsOf(parents: Column): number[][] {
     const found: number[][] = [];
     parents.forEach((parent: number, row: number) => found.push([...(parent ? found[parent - 1]! : []), row]));
@@ -177,12 +177,12 @@ function chainsOf(parents: Column): number[][] {
 }
 
 interface OwnRows {
-    node: number; // the function's
+    node: number; // of the function
     rows: readonly number[];
     inside: readonly number[]; // the nodes of these rows
 }
 
-// The functions that one path alone leads to: what their loops cost themselves is of that path.
+// The functions with a single path: the self costs of their loops belong to it.
 function soleNodes(
     from: ContextTree, { functions }: Inner, targets: Int32Array, frames: readonly number[],
 ): { node: number; target: number; rows: number[] }[] {
@@ -200,9 +200,9 @@ function soleNodes(
     });
 }
 
-// Each column is summed when it is first asked for.
+// Adds up each column when it is first read.
 class SummedTable extends Table<"tree"> {
-    readonly withOwn: ReadonlySet<number>; // the nodes of loops that have what these cost themselves
+    readonly withOwn: ReadonlySet<number>; // the nodes of loops that have the self costs of these
 
     constructor(
         private readonly from: ContextTree, private readonly targets: Int32Array,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The tree as the views show it: what is hidden, merged and collapsed, and whether loops are frames of their own,
-// stands in the link, and holds for all of them.
+// The tree as views show it. The link says which functions are hidden or merged, whether recursion is collapsed, and
+// whether loops have frames of their own; this applies to all views.
 
 import { useMemo } from "preact/hooks";
 import { usePage } from "./context";
@@ -15,7 +15,7 @@ import { functionsIn, shortName, type Whole } from "./whole";
 export const isShaped = ({ hide, merge, whole, collapse, loops }: State, report: Report): boolean =>
     hide.length + merge.length + whole.length > 0 || collapse || (loops && knowsLoops(report.facts));
 
-// Two views may ask for the same shape; a tree of a million nodes is not to be shaped twice.
+// The last shape, as several views may need it: shaping a tree of a million nodes takes time.
 let known: { of: ContextTree; key: string; tree: ContextTree } | null = null;
 
 const keyOf = ({ collapse, hide, merge, whole, loops }: State, { frames, tree }: Report): string =>
@@ -41,7 +41,7 @@ function shapeOf({ facts }: Report, { hide, merge, whole, collapse }: State): Sh
     };
 }
 
-// What they cost themselves is known of all profiles together.
+// The self costs of loops are known for all profiles together only.
 function innerOf({ frames, range }: Report): Inner | null {
     if (!frames) return null;
     return {

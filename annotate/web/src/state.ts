@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is looked at. All of it stands in the page's fragment, so that a view can be linked to and "back" works.
+// The state of the page: what it shows. All of it is in the fragment of the URL, so that links and "back" work.
 
 import type { Kind, Links } from "./links";
 import { views as tablesOfViews, type ViewName } from "./schema";
@@ -13,10 +13,10 @@ export type TableKind = (typeof tableKinds)[number];
 export const tableTitles: Record<TableKind, string> = { "top-down": "Top-down", callers: "Callers", flat: "Flat" };
 export const groupings = ["none", "file", "object", "class"] as const;
 export type Grouping = (typeof groupings)[number];
-// What colours tell of: the share never used, or where the code is.
+// What colours show: the share never used, or where the code is.
 export const colourings = ["share", "object", "file"] as const;
 export type Colouring = (typeof colourings)[number];
-// Of the call graph: so many levels of callers and of callees, and calls with at least so many percent of the program.
+// For the call graph: the levels of callers and callees, and the least share of a call that is shown, in percent.
 export const levelCounts = ["1", "2", "3", "4"] as const;
 export type LevelCount = (typeof levelCounts)[number];
 export const leastShares = ["0", "0.1", "0.2", "0.5", "1", "2", "5", "10"] as const;
@@ -24,27 +24,27 @@ export type LeastShare = (typeof leastShares)[number];
 
 export interface State {
     view: View;
-    metric: string; // empty: the report's first
+    metric: string; // empty: the first one of the report
     fn: number | null; // the function chosen
-    centre: number | null; // the function that the call graph is around, if it is not the one chosen
+    centre: number | null; // the centre of the call graph, if it is not the chosen function
     levels: LevelCount;
     least: LeastShare;
-    cycles: boolean; // functions that call each other in circles are one
-    node: number | null; // the context that the icicle begins with
+    cycles: boolean; // functions that call each other in circles are shown as one
+    node: number | null; // the first context of the icicle
     focus: boolean; // the icicle shows the chosen function's callers and callees
-    hide: number[]; // functions that are left out of all paths, with what they call
-    merge: number[]; // functions that are merged into their callers there
+    hide: number[]; // functions that are left out of all paths, with all that they call
+    merge: number[]; // functions that are merged into their callers on all paths
     whole: Whole[]; // object files and folders whose functions are all hidden, merged or joined
-    collapse: boolean; // a function that is on a path already is the one there: no recursion
-    loops: boolean; // loops and inlined functions stand between a function and what it calls from them
-    upside: boolean; // the icicle begins with what costs, and goes on with who called it
+    collapse: boolean; // recursive calls are part of the node of the function that is on the path already
+    loops: boolean; // loops and inlined functions are frames between functions and their calls
+    upside: boolean; // the icicle is bottom-up: functions by their self costs, with their callers below
     colour: Colouring;
-    above: boolean; // what only starts the program is shown, too
-    q: string; // what is searched for
-    re: boolean; // as a regular expression
+    above: boolean; // functions that only start the program are shown, too
+    q: string; // the text that is searched for
+    re: boolean; // whether that text is a regular expression
     table: TableKind;
     group: Grouping;
-    cols: string; // "SpLoss1:incl,Ir:self"; empty: the report's
+    cols: string; // "SpLoss1:incl,Ir:self"; empty: those of the report
     sort: string; // a column, or empty for the first
     up: boolean; // smallest first
     file: number | null;
@@ -86,22 +86,22 @@ const initial: State = {
     to: null,
 };
 
-// All paths, as the profile has them.
+// All paths in the shape that the profile has.
 export const initialPaths: Pick<State, "hide" | "merge" | "whole" | "collapse"> = {
     hide: [], merge: [], whole: [], collapse: false,
 };
 
-// Another function is chosen: the call graph is around that one.
+// Applies a patch. If it chooses another function, that one becomes the centre of the call graph.
 export function patched(state: State, patch: Partial<State>): State {
     return { ...state, ...(patch.fn === undefined ? {} : { centre: null }), ...patch };
 }
 
 export interface Parsed {
     state: State;
-    problems: string[]; // what the link names, and the report does not have
+    problems: string[]; // things that the link names, but the report does not have
 }
 
-// What is not known is left out, and said.
+// Reads the fragment of a URL. Unknown things are left out and listed as problems.
 export function parse(fragment: string, links: Links): Parsed {
     const at = fragment.indexOf("?");
     const view = fragment.slice(fragment.startsWith("#") ? 1 : 0, at < 0 ? undefined : at);

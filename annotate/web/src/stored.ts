@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What stays for the next time; browsers may refuse it to a page from the disk.
+// Settings that outlast the page. Browsers may deny pages from the disk this storage.
 
 export function stored(name: string): string | null {
     try {
@@ -14,6 +14,6 @@ export function store(name: string, value: string): void {
     try {
         localStorage.setItem(`bdgrind ${name}`, value);
     } catch {
-        // It is as before the next time.
+        // The setting is lost when the page is closed.
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The calling context tree. A parent has a smaller number than its children, so that one walk from the last node to
-// the first makes inclusive costs. Nodes are grouped when a view asks: callees of all places where a function is on
-// the path, or its callers. What only starts the program, between a root and main, is one group if that is wanted.
+// The calling context tree. A parent has a smaller number than its children, so that one pass from the last node to the
+// first computes inclusive costs. Nodes are grouped when a view needs it, for example all callees or callers of a
+// function. Functions that only start the program, between a root and main, can form one group.
 
 import type { Column, ColumnName, Facts, Table } from "./data";
 import type { Costs, Kind, SideName } from "./costs";
 
 const startFrame = -1;
-const unknownFrame = -2; // of a function that no path of the tree leads to
+const unknownFrame = -2; // of a function that is on no path of the tree
 
 export class ContextTree {
     readonly size: number;
-    readonly parent: Column; // 0: none, else one more than the number
+    readonly parent: Column; // the number of the parent, from 1; 0 for none
     readonly frame: Column;
     readonly place: Column;
     private readonly first: Uint32Array; // children of node n: child[first[n]] to child[first[n + 1]]
@@ -23,7 +23,7 @@ export class ContextTree {
     private outermostNodes: Uint8Array | null = null;
     private startNodes: Uint8Array | null = null;
 
-    // frames: what nodes stand for; those behind the facts' own are inner ones, of loops and inlined functions.
+    // frames: the names of nodes; those after the frames of the facts are loops and inlined functions.
     constructor(
         readonly facts: Facts,
         private readonly table: Table<"tree">,
@@ -50,7 +50,7 @@ export class ContextTree {
         return this.child.subarray(this.first[node + 1]!, this.first[node + 2]!);
     }
 
-    // The node that a link calls this one, and back; null: it is not in this shape of the tree.
+    // The number of a node in links. Back: shaped(); null if this shape of the tree does not have the node.
     original(node: number): number {
         return node;
     }
@@ -59,18 +59,19 @@ export class ContextTree {
         return this.size ? node % this.size : null;
     }
 
-    // The row of the loop or inlined function that a frame stands for; null: it is a function, or a root.
+    // The row of a loop or inlined function, by its frame; null for a function or a root.
     innerFrame(frame: number): number | null {
         const row = frame - this.facts.frames.length;
         return row < 0 ? null : row;
     }
 
-    // Whether such a node has what it costs itself, and not only what is called from it.
+    // Whether the node of a loop or inlined function has its self costs, and not only its calls.
     hasOwn(_node: number): boolean {
         return true;
     }
 
-    // From which of these each node is called, one more than its row or 0; null: the page does not know, or not yet.
+    // For each node, the row of the loop or inlined function that calls it, from 1; 0 for none. null: unknown, or not
+    // unpacked yet.
     get within(): Column | null {
         return this.table.columns.get("within") ?? null;
     }
@@ -79,7 +80,7 @@ export class ContextTree {
         return this.table.column(name);
     }
 
-    // null for a root.
+    // The parent; null for a root.
     above(node: number): number | null {
         const parent = this.parent[node]!;
         return parent ? parent - 1 : null;
@@ -113,7 +114,7 @@ export class ContextTree {
         return total;
     }
 
-    // Per node its own and all below it.
+    // The sum over each node and all nodes below it.
     summedUp(own: Column | Float64Array): Float64Array {
         const total = Float64Array.from(own);
         const { parent } = this;
@@ -124,7 +125,7 @@ export class ContextTree {
         return total;
     }
 
-    // A weighted sum of events.
+    // The weighted sum of events for each node.
     selfSum(weights: readonly number[], side: SideName): Float64Array {
         const total = new Float64Array(this.size);
         weights.forEach((weight, event) => {
@@ -167,7 +168,7 @@ export class ContextTree {
         return this.facts.tree?.other ?? null;
     }
 
-    // The costs of paths that it has no room for.
+    // The cost of the paths that the tree had no room for.
     otherCost(own: Column | Float64Array): number {
         const { otherFrame } = this;
         let total = 0;
@@ -176,7 +177,8 @@ export class ContextTree {
         return total;
     }
 
-    // Whether it only starts the program, as all on the path to it do, and is one of several that do so there.
+    // Whether a node only starts the program, as do all nodes between it and its root, and is one of several such
+    // nodes.
     isStart(node: number): boolean {
         if (!this.startNodes) {
             this.startNodes = new Uint8Array(this.size);
@@ -194,14 +196,14 @@ export class ContextTree {
         return this.startNodes[node] === 1;
     }
 
-    // The first on the path to such a node that is one, too.
+    // For a node that only starts the program, the outermost such node on its path.
     outermostStart(node: number): number {
         let at = node;
         for (let above = this.above(at); above !== null && this.isStart(above); above = this.above(above)) at = above;
         return at;
     }
 
-    // Whether its function is not on the path to it already: only such nodes count in the function's inclusive cost.
+    // Whether no other node on its path has its frame: only such nodes count in the inclusive cost of a function.
     isOutermost(node: number): boolean {
         if (this.facts.tree?.folded) return true;
         const known = (this.outermostNodes ??= new Uint8Array(this.size));
@@ -215,19 +217,19 @@ export class ContextTree {
 }
 
 
-// Some nodes of the tree under one name, with what is below them, or above.
+// A group of nodes of the tree under one name, with the groups below it; upwards, those of its callers.
 export class Group implements Costs {
     private known: Group[] | null = null;
 
     private constructor(
         readonly tree: ContextTree,
         readonly frame: number,
-        readonly place: number, // 0 where it does not matter
-        readonly at: readonly number[], // the nodes that it stands for
-        private readonly origin: readonly number[], // the nodes whose costs it has
+        readonly place: number, // 0 if there are several, or if it does not matter
+        readonly at: readonly number[], // its nodes
+        private readonly origin: readonly number[], // the nodes whose costs it shows; upwards, those of its callee
         private readonly upwards: boolean,
-        private readonly fold: boolean, // what only starts the program is one group
-        private readonly fn: number | null = null, // the function that it is of, if no node may tell
+        private readonly fold: boolean, // functions that only start the program form one group
+        private readonly fn: number | null = null, // its function, if it may have no node
     ) {}
 
     static ofNode(tree: ContextTree, node: number, fold: boolean): Group {
@@ -235,7 +237,7 @@ export class Group implements Costs {
     }
 
     static calleesOf(tree: ContextTree, functionNumber: number, fold: boolean): Group {
-        // What is below another of its nodes is part of that one.
+        // Nodes below another node of the function are part of that one.
         const nodes = Array.from(tree.nodesOf(functionNumber)).filter((node) => tree.isOutermost(node));
         return Group.of(tree, nodes, 0, false, fold, functionNumber);
     }
@@ -244,12 +246,12 @@ export class Group implements Costs {
         return Group.of(tree, Array.from(tree.nodesOf(functionNumber)), 0, true, fold, functionNumber);
     }
 
-    // Of a root, or of paths without room, too.
+    // Like callersOf(), but also for roots and for paths that the tree had no room for.
     static callersOfFrame(tree: ContextTree, frame: number, fold: boolean): Group {
         return Group.of(tree, Array.from(tree.nodesOfFrame(frame)), 0, true, fold);
     }
 
-    // Who asks for what only starts the program wants to see it.
+    // A group with nodes that only start the program does not fold them.
     private static of(
         tree: ContextTree, nodes: readonly number[], place: number, upwards: boolean, fold: boolean,
         fn: number | null = null,
@@ -259,17 +261,17 @@ export class Group implements Costs {
         return new Group(tree, frame, place, nodes, nodes, upwards, fold && !isStart, fn);
     }
 
-    // Of which the tree knows nothing.
+    // A function that is on no path of the tree.
     static ofFunction(tree: ContextTree, functionNumber: number): Group {
         return new Group(tree, unknownFrame, 0, [], [], false, false, functionNumber);
     }
 
-    // What it has no room for.
+    // The paths that the tree had no room for.
     static other(tree: ContextTree): Group {
         return new Group(tree, tree.otherFrame ?? 0, 0, [], [], false, false);
     }
 
-    // All that only starts the program, from these on.
+    // All nodes that only start the program, from these on downwards.
     static start(tree: ContextTree, outermost: readonly number[]): Group {
         const nodes = [...outermost];
         for (let next = 0; next < nodes.length; ++next) {
@@ -286,12 +288,12 @@ export class Group implements Costs {
         return this.isStart ? "(above main)" : this.fn ?? this.tree.frames[this.frame]!;
     }
 
-    // The row of the loop or inlined function that it stands for.
+    // The row of its loop or inlined function; null for functions and roots.
     get inner(): number | null {
         return this.tree.innerFrame(this.frame);
     }
 
-    // Of such a one, whether it has what it costs itself, too.
+    // Whether a group of a loop or inlined function includes its self costs.
     get hasOwn(): boolean {
         return this.origin.every((node) => this.tree.hasOwn(node));
     }
@@ -305,14 +307,14 @@ export class Group implements Costs {
         return this.valueIn(column, kind);
     }
 
-    // Of a column with a value per node.
+    // The value of the group in a column with a value for each node.
     valueIn(column: Column | Float64Array, kind: Kind): number {
         let total = 0;
         for (const node of this.origin) if (kind === "self" || this.hasAllBelow(node)) total += column[node]!;
         return total;
     }
 
-    // No other of these nodes has its costs already.
+    // Whether the inclusive costs of no other node of the group include those of this one.
     private hasAllBelow(node: number): boolean {
         if (this.upwards) return this.tree.isOutermost(node);
         return !this.isStart || this.tree.outermostStart(node) === node;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// All functions of an object file, or of a folder of source files, at once: hidden, merged into their callers, or
-// joined in one frame. What only starts the program is none of them, or nothing would be left.
+// All functions of an object file or of a folder of source files: hidden, merged into their callers, or joined in one
+// frame. Functions that only start the program are excepted, as otherwise nothing might be left.
 
 import type { Facts } from "./data";
 import { baseName } from "./format";
@@ -15,7 +15,7 @@ export interface Whole {
     name: string;
 }
 
-// As it stands in a link, and back; null: it is nothing that there is.
+// The text in a link. Back: wholeOf(); null if the report has no such functions.
 export const textOf = ({ act, of, name }: Whole): string => `${act} ${of} ${name}`;
 
 export function wholeOf(text: string, facts: Facts): Whole | null {
@@ -27,7 +27,7 @@ export function wholeOf(text: string, facts: Facts): Whole | null {
 
 export const folderOf = (file: string): string => file.slice(0, file.lastIndexOf("/") + 1);
 
-// A folder has what is in the folders in it.
+// The functions of an object file or folder, with those of the folders in it.
 export function functionsIn({ of, name }: Pick<Whole, "of" | "name">, facts: Facts): number[] {
     const above = new Set(facts.above);
     const isIn = of === "object" ? facts.objects.map((object) => object === name)
@@ -36,7 +36,7 @@ export function functionsIn({ of, name }: Pick<Whole, "of" | "name">, facts: Fac
         (isIn[of === "object" ? object : file] && !above.has(fn) ? [fn] : []));
 }
 
-// Of a folder, the last two.
+// The base name of an object file; the last two parts of a folder, with a slash at the end.
 export function shortName({ of, name }: Pick<Whole, "of" | "name">): string {
     return of === "object" ? baseName(name) : name.split("/").slice(-3).join("/");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How wide columns are, by their names: they stay for the next time, and for other reports.
+// The widths of columns, by their names. They are stored for the next time and for other reports.
 
 import { store, stored } from "./stored";
 
@@ -10,7 +10,7 @@ export const leastWidth = 60;
 const mostWidth = 1000;
 const mostColumns = 200;
 
-// What has been stored may be of anything that was once on this disk: only numbers that can be widths are taken.
+// The stored text may come from any page of this disk: only numbers that can be widths are taken.
 export function parseWidths(text: string | null): Widths {
     try {
         const known: unknown = JSON.parse(text ?? "{}");
