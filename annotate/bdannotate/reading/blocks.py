@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files as blocks of lines or as bytes: plain, gzip, bzip2 or xz, or standard input."""
+"""Reads files, or standard input, as blocks of lines or as bytes; gzip, bzip2 and xz are unpacked."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 BLOCK_CHARACTERS = 1 << 18
 MAX_LINE_CHARACTERS = 1 << 22
-# Profiles shrink to a quarter or a tenth when they are packed. A file of newlines shrinks to a
-# thousandth with gzip, and to next to nothing with bzip2: the report would come tomorrow. Up to the
-# first limit it is a matter of seconds.
+# Compression shrinks profiles to a quarter or a tenth, but a file of newlines to a thousandth (gzip) or to next to
+# nothing (bzip2): reading it would take hours. Up to the first limit, reading takes seconds.
 _UNPACKED_BYTES = 1 << 22
 _UNPACKED_RATIO = 300
 
@@ -40,8 +39,8 @@ def display_name(path: str) -> str:
 
 
 def line_blocks(path: str, progress: Progress) -> Iterator[list[str]]:
-    """The lines of a file without their newlines, many at a time. Bytes that are not UTF-8
-    survive as surrogates. A last line without a newline counts."""
+    """Yields the lines of a file without their newlines, many at a time. Bytes that are not UTF-8 become surrogates.
+    The last line needs no newline. UserError: the file cannot be read, or it is no profile."""
     name = display_name(path)
     try:
         with _File(path) as file, _unpacked(file, name, "profile") as data:
@@ -67,20 +66,21 @@ def line_blocks(path: str, progress: Progress) -> Iterator[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class BinaryFile:
-    """data are its unpacked bytes."""
+    """A file that is being read. data: its unpacked bytes."""
 
     data: BinaryIO
     _file: _File
 
     @property
     def packed_bytes(self) -> int:
-        """How many were read so far, as they stand in the file."""
+        """The number of bytes read from the file so far, before they are unpacked."""
         return self._file.read_bytes
 
 
 @contextmanager
 def binary_file(path: str, what: str) -> Iterator[BinaryFile]:
-    """what it should be, without an article."""
+    """Opens a file for reading. what: the kind of file for messages, without an article. UserError: it cannot be
+    read."""
     try:
         with _File(path) as file, _unpacked(file, display_name(path), what) as data:
             yield BinaryFile(data, file)
@@ -94,7 +94,7 @@ def _unreadable(name: str, error: Exception) -> UserError:
 
 
 class _File(io.FileIO):
-    """A file that counts what was read of it, which also works for a pipe."""
+    """A file that counts the bytes read from it; unlike a position, the count exists for pipes, too."""
 
     def __init__(self, path: str) -> None:
         if path == STANDARD_INPUT:
@@ -107,7 +107,7 @@ class _File(io.FileIO):
 
     @property
     def size(self) -> int:
-        """Of a regular file; 0 for a pipe, whose size is not known."""
+        """The size of a regular file, in bytes; 0 for a pipe, whose size is unknown."""
         status = os.fstat(self.fileno())
         return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
@@ -128,7 +128,7 @@ def _unpacked(file: _File, name: str, what: str) -> Iterator[io.BufferedReader]:
 
 
 class _Unpacked(io.RawIOBase):
-    """What is unpacked, as long as that is no bomb."""
+    """Unpacked data. UserError if there is so much more of it than packed data that the file must be a bomb."""
 
     def __init__(self, data: BinaryIO, file: _File, name: str, what: str) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _decompressed(raw: io.BufferedReader) -> BinaryIO:
-    """Told by the first bytes, not by the name, so that standard input works too."""
+    """The unpacked data. The first bytes, not the name, tell the format, so that standard input works, too."""
     start = raw.peek(6)
     if start.startswith(b"\x1f\x8b"):
         return cast(BinaryIO, gzip.GzipFile(fileobj=raw))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands between the cost lines of a part: names, calls and jumps."""
+"""Reads the lines of a part other than cost lines: names, calls and jumps."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .names import NameTable
 from .origins import Origins
 from .place_costs import PlaceCosts
 
-_REMEMBERED = 1 << 16  # values of calls=, most of which come again
+_REMEMBERED = 1 << 16  # values of calls=, most of which occur again
 _CALLS = re.compile(r"(\d+)(?:\s+(?:\*|[+-]?(?:0x[0-9a-fA-F]+|\d+)))*\s*", re.ASCII)
 
-# The line and the address of something; 0 where the file has no such column.
+# A line and an address; 0 if the file has no such column.
 _Position = tuple[int, int]
-# What a line says of a jump from the place: its target, line and address there; whether it is conditional; how
-# often it was followed and executed.
+# A jump as a line describes it: the place, line and address of its target; whether it is conditional; how often it was
+# followed and executed.
 _JumpTo = tuple[Place, int, int, bool, int, int]
 
 
@@ -38,7 +38,7 @@ def _is_relative(word: str) -> bool:
 
 
 class _Identities:
-    """Functions that are the same are one object."""
+    """Makes functions, so that equal ones are one object."""
 
     def __init__(self, functions: dict[tuple[str, str, str], Function]) -> None:
         self._functions = functions
@@ -52,16 +52,16 @@ class _Identities:
 
 
 class Body:
-    """The state of one part: names, positions and the current function start anew in each.
+    """The state of one part. Names, positions and the current function start anew in each part.
 
-    The parser reads and writes `line` and `address`; all else happens here.
+    The parser reads and writes `line` and `address`; this class does everything else.
     """
 
     def __init__(self, functions: dict[tuple[str, str, str], Function], by_line: bool, by_instruction: bool):
         self.costs = Costs()
         self.line = 0
         self.address = 0
-        self.open: PlaceCosts | None = None  # of the current function and file; None outside of functions
+        self.open: PlaceCosts | None = None  # those of the current function and file; None outside of functions
         self.line_column: int | None = None
         self.address_column: int | None = None
         self.columns = 0
@@ -98,12 +98,12 @@ class Body:
         self._function_file = ""
         self._file = ""
         self._function: Function | None = None
-        self._place = Place(Function("", "", ""), "")  # of the current function, once there is one
+        self._place = Place(Function("", "", ""), "")  # that of the current function, once there is one
         self._callee_object = ""
         self._callee_file = ""
         self._callee = ""
         self._calls: dict[str, tuple[int, Step | None]] = {}
-        # Whether the second line of a call or jump must come now.
+        # Whether the next line must be the second one of a call or jump.
         self.is_waiting = False
         self._pending_calls: int | None = None
         self._callee_address = 0
@@ -111,7 +111,7 @@ class Body:
         self._jump_function = ""
         self._pending_jump: _JumpTo | None = None
         self._jump_counts: dict[str, tuple[bool, int, int]] = {}
-        # By the words behind the counts: how far it is to the line and the address of the target.
+        # By the words behind the counts: the distances to the line and the address of the target.
         self._jump_steps: dict[str, tuple[int, int]] = {}
 
     def set_layout(self, positions: tuple[str, ...]) -> None:
@@ -123,14 +123,14 @@ class Body:
         self.by_instruction = self._wants_instructions and self.address_column is not None
 
     def comment(self, text: str, events: int) -> None:
-        """Any line that is empty or a comment; events: how many there are."""
+        """Takes any line that is empty or a comment. events: the number of events."""
         self.origins.comment(text)
         if self.by_line:
             self._hot_code.comment(text, events)
         self.intervals.comment(text, events)
 
     def second_line(self, row: Row) -> None:
-        """The line after calls=, jump= or jcnd=: where it is, and what the calls cost."""
+        """Takes the line after calls=, jump= or jcnd=, whose position is read already. row: the cost of the calls."""
         if self._function is None:
             raise FormatProblem("costs outside of a function")
         if self._pending_calls is not None:
@@ -153,8 +153,8 @@ class Body:
         self.is_waiting = False
 
     def close(self) -> None:
-        """Nothing more is read. It does not refer to itself any more: bd_annotate looks for no garbage, and a merge
-        reads many profiles."""
+        """Ends the part. This also removes the references to itself: bd_annotate collects no garbage, and a merge reads
+        many profiles."""
         self.directives.clear()
 
     def _enter(self, place: Place) -> None:
@@ -198,7 +198,7 @@ class Body:
         self.is_waiting = True
 
     def _new_calls(self, value: str) -> tuple[int, Step | None]:
-        """How many calls, and how far it is to the callee's address; None if that is not wanted or not known."""
+        """The number of calls, and the distance to the address of the callee; None if it is unknown or not needed."""
         match = _CALLS.fullmatch(value)
         if match is None:
             raise FormatProblem(f"calls= needs a count and a position, not '{shorten(value)}'")
@@ -228,7 +228,7 @@ class Body:
         self.is_waiting = True
 
     def jump(self, value: str, conditional: bool, before: _Position) -> _JumpTo:
-        """before: the position that the target is relative to."""
+        """Reads the value of jump= or jcnd=. before: the position that the target is relative to."""
         text, _, relative = value.partition(" ")
         known = self._jump_counts.get(text)
         steps = self._jump_steps.get(relative)
@@ -277,6 +277,6 @@ class Body:
         return found
 
     def add_jump(self, position: _Position, jump: _JumpTo) -> None:
-        """position: its own."""
+        """Adds a jump. position: its own line and address."""
         if self.open is not None and self.by_instruction:
             self.open.add_jump(_jump_row((*position, *jump)))

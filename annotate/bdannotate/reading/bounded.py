@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Work on a stranger's file, in a process of its own that may take so much time and memory, and no more.
+"""Runs work on a file that cannot be trusted in a process of its own, with limits on its time and memory.
 
-Our own loops have bounds that count; those of libraries have none.
+The loops of bd_annotate count their steps against bounds; those of libraries do not.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from typing import TypeVar
 from ..model.errors import UserError, is_out_of_memory
 
 _SECONDS = 240  # of processor time
-_MOST_BYTES = 4 << 30  # beyond what there is already
+_MOST_BYTES = 4 << 30  # beyond the memory of this process
 _MOST_ANSWER = 512 << 20
 
 _Result = TypeVar("_Result")
 
 
 def bounded(work: Callable[[], _Result], what: str) -> _Result:
-    """Its result, which is copied. UserError, with what as its subject, where it takes more."""
+    """A copy of the result of the work, which must be picklable. UserError, with `what` as its subject: the work raised
+    one, failed, or took too much time or memory."""
     source, target = os.pipe()
     child = os.fork()
     if child == 0:
@@ -46,7 +47,7 @@ def bounded(work: Callable[[], _Result], what: str) -> _Result:
 
 
 def _answer(work: Callable[[], object], what: str, target: int) -> None:
-    """Does not return: what is behind is the other process's."""
+    """Runs in the child: writes the answer to the pipe and exits, without cleaning up what belongs to the parent."""
     status = 1
     try:
         _limit(resource.RLIMIT_CPU, _SECONDS)
@@ -74,6 +75,6 @@ def _limit(what: int, most: int) -> None:
 
 
 def _own_bytes() -> int:
-    """What this process has in memory of its own."""
+    """The bytes of this process's data and stack."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[5]) * resource.getpagesize()

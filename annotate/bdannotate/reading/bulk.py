@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many lines of costs at once: what is the same for all of them is done by columns."""
+"""Reads many cost lines at once: work that is the same for all of them is done column by column."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from .place_costs import PlaceCosts
 
 _MOVES = frozenset(("ob", "fl", "fi", "fe", "fn"))
 _BEFORE_COSTS = frozenset(("calls", "jump", "jcnd"))
-# From so many absolute positions of all on, it is faster to take steps one by one.
+# If the share of absolute positions is larger, it is faster to take steps one by one.
 _MANY = 1 / 8
 
 
 class Bulk:
-    """The beginning of a block of lines, up to the first that is not about costs."""
+    """The beginning of a block of lines, up to the first line that is not about costs."""
 
     def __init__(self, body: Body, cost_lines: CostLines, lines: Sequence[str], events: int) -> None:
-        """events: how many there are."""
+        """events: the number of events."""
         self._body = body
         self._cost_lines = cost_lines
         self._lines = lines
         self._events = events
         self._found: list[CostLine | None] = list(map(cost_lines.remembered.get, lines))
-        # Lines that are none of costs: index, key and value; the key is empty for comments.
+        # Lines other than cost lines: index, key and value; the key is empty for comments.
         self._others: list[tuple[int, str, str]] = []
-        self.number = 0  # of the line that feed() looks at, from 1
+        self.number = 0  # the number of the line that feed() reads, from 1
 
     def is_understood(self) -> bool:
-        """Whether all lines have the right form. If not, they are to be fed one by one, to say which is wrong."""
+        """Whether all lines have the right form. If not, the parser feeds them one by one, to find the wrong one."""
         try:
             self._take_apart()
         except FormatProblem:
             return False
         self._costs = list(filter(None, self._found))
         steps, line_steps, *_ = zip(*self._costs) if self._costs else ((), ())
-        # Before the first cost line, and after each.
+        # One before the first cost line, and one after each.
         if not self._body.by_line:
             self._addresses = self._positions = [0] * (len(steps) + 1)
             return True
@@ -69,16 +69,16 @@ class Bulk:
                 return
 
     def feed(self) -> int:
-        """How many lines are done. What is wrong is a FormatProblem."""
+        """Takes the lines, and returns how many it has taken. FormatProblem: line `number` is wrong."""
         body, found, costs = self._body, self._found, self._costs
         addresses, positions = self._addresses, self._positions
         directives = body.directives
-        seconds: list[int] = []  # cost lines of calls and jumps, which are no costs of the place itself
-        # Places, and where their cost lines begin, not counting those.
+        seconds: list[int] = []  # cost lines of calls and jumps, which are no self costs
+        # Places, and the numbers of their first cost lines, not counting those.
         begins: list[tuple[PlaceCosts | None, int]] = [(body.open, 0)]
         done = len(found)
         for order, (index, key, value) in enumerate(self._others):
-            following = index - order  # the cost line behind it
+            following = index - order  # the number of the next cost line
             self.number = index + 1
             if begins[-1][0] is None and following - len(seconds) > begins[-1][1]:
                 break
@@ -86,7 +86,7 @@ class Bulk:
                 if index + 1 == done or found[index + 1] is None:
                     body.line, body.address = positions[following], addresses[following]
                     directives[key](value)
-                    done = index + 1  # what comes instead is for others
+                    done = index + 1  # the parser reads what follows instead of a cost line
                     del costs[following:]
                     break
                 seconds.append(following)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files beside a profile that have a text head and binary columns: docs/format.md."""
+"""Reads files beside a profile that have a head of text and binary columns (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ COUNT_BYTES = 8
 _PACKED_ENDINGS = (".gz", ".bz2", ".xz")
 _MAX_NAME_BYTES = 1 << 22
 _SPARSE = 0x10
-# A block of zeros takes some bytes and is 65,535 rows. A writer keeps only rows that say something: in
-# the files of perl and of cc1, a byte held 0.6 values, and 2.3 where they were packed. Up to the first
-# number it is a matter of seconds.
+# A block of 65,535 rows of zeros takes a few bytes, but writers write only rows that are not 0: in the files of perl
+# and cc1, a byte had 0.6 values, and 2.3 if they were compressed. Up to the first number, reading takes seconds.
 _MOST_VALUES = 1 << 23
 _MOST_VALUES_PER_BYTE = 64
 
 
 def path_beside(profile: str, prefix: str) -> str | None:
-    """The file with this prefix beside a profile, if there is one; either may be compressed."""
+    """The path of the file with this prefix beside a profile, or None. Both may be compressed."""
     return next((path for path in _paths_beside(profile, prefix) if os.path.isfile(path)), None)
 
 
 def no_file_beside(profile: str, prefix: str) -> str | None:
-    """What has the name of such a file and is something else, as the beginning of a sentence."""
+    """Says what has the name of such a file but is none, as the beginning of a sentence; None if nothing has."""
     for path in _paths_beside(profile, prefix):
         if os.path.isdir(path):
             return f"{path} is a folder"
@@ -53,8 +52,8 @@ def _paths_beside(profile: str, prefix: str) -> list[str]:
 
 
 class Head(NamedTuple):
-    """headers without the lines of this kind of file, which are in texts. Numbers of files and
-    objects begin with 1."""
+    """The head of a part. texts: the lines that only this kind of file has; headers: all others. Files and object files
+    are numbered from 1; number 0 has an empty name."""
 
     headers: Headers
     texts: dict[str, str]
@@ -66,14 +65,14 @@ _Part = TypeVar("_Part")
 
 
 class ColumnReader(ABC, Generic[_Part]):
-    """A kind of file: what it is in a sentence, with its article; what such things are called; how it
-    begins, and how a part of it is read. How much it may unpack to, and how many values its blocks may
-    have, is bounded by its size here, for all kinds."""
+    """Reads a kind of file. what: its name in a sentence, with an article; plural: the name of several; first_line: the
+    key of its first line. For all kinds, this class limits the unpacked size and the number of values by the size of
+    the file."""
 
     what: ClassVar[str]
     plural: ClassVar[str]
     first_line: ClassVar[str]
-    versions: ClassVar[tuple[str, ...]] = ("1",)  # that can be read, the latest last
+    versions: ClassVar[tuple[str, ...]] = ("1",)  # those that can be read, the latest last
     has_events = True
 
     def __init__(self, file: BinaryFile, source: str) -> None:
@@ -82,11 +81,11 @@ class ColumnReader(ABC, Generic[_Part]):
         self._source = source
         self._ahead = b""
         self._values = 0
-        self._version = ""  # of the part that is read
+        self._version = ""  # the version of the part that is read
 
     @classmethod
     def read(cls, path: str) -> list[_Part]:
-        """All parts, which stand one behind the other. What is wrong is a ProfileError."""
+        """All parts of the file, in order. ProfileError: a part is damaged. UserError: the file cannot be read."""
         source = display_name(path)
         parts: list[_Part] = []
         with binary_file(path, _without_article(cls.what)) as file:
@@ -103,7 +102,7 @@ class ColumnReader(ABC, Generic[_Part]):
     def _part(self) -> _Part: ...
 
     def _has_more(self) -> bool:
-        """Another one behind newlines: they stand where one has been taken back."""
+        """Whether another part follows. Newlines before it are skipped: a part that was taken back leaves them."""
         if self._ahead:
             return True
         while (ahead := self._data.read(1)) == b"\n":
@@ -112,7 +111,7 @@ class ColumnReader(ABC, Generic[_Part]):
         return bool(ahead)
 
     def _head(self, own: Container[str]) -> Head:
-        """Up to the list of files. own: the keys of this kind of file."""
+        """Reads the head up to the list of files. own: the keys that only this kind of file has."""
         headers = Headers()
         texts: dict[str, str] = {}
         key, value = self._key_value()
@@ -136,12 +135,12 @@ class ColumnReader(ABC, Generic[_Part]):
         return Head(headers, texts, objects, ["", *self._names(self._section("files"))])
 
     def _block(self) -> int:
-        """How many rows the next block has; 0 at the end."""
+        """The number of rows of the next block; 0 at the end."""
         return int.from_bytes(self._bytes(2), "little")
 
     def _check_sums(self, what: str, number: int, names: Sequence[str], sums: Row) -> None:
-        """Against those that stand behind the blocks: how many rows there are, and what they add up
-        to."""
+        """Checks the number of rows and their sums against those stated behind the blocks. FormatProblem if they
+        differ."""
         stated = counts(self._bytes(COUNT_BYTES * (1 + len(sums))))
         if stated[0] != number:
             raise FormatProblem(f"{stated[0]:,} {what} are stated, but there are {number:,}")
@@ -152,7 +151,7 @@ class ColumnReader(ABC, Generic[_Part]):
                 )
 
     def _column(self, count: int) -> array[int]:
-        """One column of a block, as narrow as it is written."""
+        """Reads a column of a block, in the width in which it is written."""
         self._values += count
         most = max(_MOST_VALUES, _MOST_VALUES_PER_BYTE * self._file.packed_bytes)
         if self._values > most:
@@ -235,7 +234,7 @@ def counts(data: bytes) -> array[int]:
 
 
 def _numbers(data: bytes, width: int) -> array[int]:
-    """Little-endian ones of so many bytes."""
+    """Little-endian numbers of this width, in bytes."""
     result = array(CODES[width])
     result.frombytes(data)
     if sys.byteorder == "big":

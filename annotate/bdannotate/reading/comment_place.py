@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which function and file a section of comments is about, as bdgrind writes them behind the costs of a part."""
+"""The function and file that comments are about, in the sections of comments that bdgrind writes behind the costs of a
+part."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from .names import NameTable
 
 
 class CommentPlace:
-    """In a section of one part. place: None before there is a function."""
+    """The place in a section of comments. place: None before the first function."""
 
     def __init__(
         self, objects: NameTable, files: NameTable, functions: NameTable,
@@ -26,7 +27,7 @@ class CommentPlace:
         return key in self._tables
 
     def enter(self, key: str, value: str) -> bool:
-        """Whether the name is understood; the key is one that it takes."""
+        """Takes a name. Returns whether it is understood. key: one for which takes() is true."""
         try:
             name = self._tables[key].resolve(value)
         except FormatProblem:

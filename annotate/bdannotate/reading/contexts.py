@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a context tree, the file beside a profile that docs/format.md describes."""
+"""Reads the context tree beside a profile (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SITE_COLUMNS = ("file", "line", "address")
 
 
 def contexts_path(profile: str) -> str | None:
-    """The context tree beside a profile, if there is one; either may be compressed."""
+    """The path of the context tree beside a profile, or None. Both may be compressed."""
     return path_beside(profile, PREFIX)
 
 
 def read_contexts(path: str) -> ContextTree:
-    """The tree of a file; of several parts, one behind the other, their sum."""
+    """The tree of a file; the sum of its parts, if it has several. UserError: it cannot be read, or is damaged."""
     trees = _Reader.read(path)
     return trees[0] if len(trees) == 1 else merge(trees)
 
@@ -78,7 +78,7 @@ class _Reader(ColumnReader[ContextTree]):
 
 
 class _Nodes:
-    """What the blocks have brought so far."""
+    """The nodes of the blocks read so far."""
 
     def __init__(
         self, functions: int, roots: int, files: list[str], columns: tuple[str, ...], width: int, limit: int
@@ -100,7 +100,7 @@ class _Nodes:
 
     def add(self, columns: list[array[int]], count: int) -> None:
         self._add_paths(columns[0], columns[1])
-        # Roots are counted there; there can be an "other" node below each one.
+        # Roots come on top of the limit, and each node can have an "other" node below it.
         if len(self.parent) > 2 * (self._limit + self._roots):
             raise FormatProblem(f"there are more nodes than its limit of {self._limit:,}")
         if self._has_places:
@@ -148,7 +148,7 @@ def _limit(text: str) -> int:
 
 
 def root_line(name: str) -> str:
-    """A root as a file writes it, from what it is called here."""
+    """The line of a root in a file, from the name of the root in a tree."""
     numbers = re.findall(r"\d+", name)
     return f"{'signal' if len(numbers) > 1 else 'thread'} {' '.join(numbers)}\n"
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cost lines taken apart: where they are, and what they cost.
+"""Splits cost lines into positions and costs.
 
-Most lines of a large profile are short and repeat: "+4 * 1 0 1". The meaning of such a line is remembered by
-its text, that of costs and of positions by theirs: the former is more than twice as fast as taking each line
-apart, and equal rows share their memory. Long lines hardly ever come again.
+Most lines of a large profile are short and repeat, such as "+4 * 1 0 1". The meanings of such lines are remembered by
+their texts, as are those of costs and positions. This is more than twice as fast as splitting each line, and equal rows
+share their memory. Long lines hardly ever repeat.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from .fields import Step, cost_row, step
 STARTS = frozenset("0123456789+-*")
 _REMEMBERED = 200_000
 LONGEST_REMEMBERED = 32
-# Most rows have no more events than that; all others are 0.
+# In most rows, all events but the first few are 0.
 _HEAD = 4
 
-# Costs; as they are kept with an instruction; and what they add up from: the first events, or where there are
-# more, zeros and all.
+# The costs of a line; the same as instructions keep them; and two rows that sums are made of: the first events, and all
+# events if others are not 0 (then the first of the two is 0).
 _Costs = tuple[Row, Written, Row, Row | None]
-# A cost line: the steps of address and line, 0 without such a column, and its costs.
+# A cost line: the steps of its address and line, 0 without such a column, and its costs.
 CostLine = tuple[Step, Step, Row, Written, Row, Row | None]
 
 
 class CostLines:
-    """Of one part."""
+    """The cost lines of one layout of columns."""
 
     def __init__(self) -> None:
         self.remembered: dict[str, CostLine] = {}
@@ -50,12 +50,13 @@ class CostLines:
         self.forget()
 
     def forget(self) -> None:
-        """What no line that follows needs; `row` goes on as before."""
+        """Frees what only further lines would need; `row` still works."""
         self.remembered.clear()
         self._costs.clear()
 
     def take_apart(self, text: str) -> CostLine:
-        """A line that begins as one of costs. Short ones without absolute positions are remembered."""
+        """Splits a line that begins like a cost line. Short lines without absolute positions are remembered.
+        FormatProblem: it is none."""
         columns = self._columns
         words = text.split(None, columns)
         if len(words) < columns:
@@ -78,7 +79,7 @@ class CostLines:
         return cost
 
     def row(self, text: str) -> Row:
-        """Of all events."""
+        """The costs of all events, from the text of some. FormatProblem: there are too many, or one is no number."""
         row = cost_row(text)
         missing = self._width - len(row)
         if missing < 0:
@@ -97,7 +98,7 @@ class CostLines:
 
 
 def added_up(costs: Sequence[CostLine]) -> Row:
-    """Of one line at least."""
+    """The sum of one or more cost lines."""
     if len(costs) == 1:
         return costs[0][2]
     _, _, rows, _, heads, longer = zip(*costs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Types of variables, and types by name, from the debug information of the program that ran."""
+"""Finds the types of variables, and types by name, in the debug information of object files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .object_files import newer_notes
 from .pyelftools import require_pyelftools
 
 _OP_ADDR = 0x03
-_OP_CONST = {0x0A: 2, 0x0C: 4, 0x0E: 8}  # with so many bytes
-_OP_ADDRX = (0xA1, 0xFB)  # of DWARF 5, and of GNU before it
+_OP_CONST = {0x0A: 2, 0x0C: 4, 0x0E: 8}  # by operation, the bytes of its operand
+_OP_ADDRX = (0xA1, 0xFB)  # the operations of DWARF 5, and of GNU before it
 _OP_CONSTX = (0xA2, 0xFC)
-# What stands behind a place in a thread's block: of DWARF 3, and of GNU before it.
+# The operations that follow an offset in a thread's block: of DWARF 3, and of GNU before it.
 _OP_OF_THREAD = (0x9B, 0xE0)
 _SPACES = re.compile(r"\s+(?=\W)|(?<=\W)\s+")
 _CONSTS = re.compile(r"(?:const\s+)+")
@@ -32,7 +32,7 @@ _INTEGER_WORDS = ("unsigned", "signed", "short", "long", "char", "int", "__int12
 _NUMBER_WORDS = re.compile(r"\b(?:{0})(?: (?:{0}))*\b".format("|".join(_INTEGER_WORDS)))
 _NUMBER = re.compile(r"\b(\d+)[uUlL]+\b")
 _VARIABLES = ("DW_TAG_variable", "DW_TAG_formal_parameter")
-# What all shared pointers have as an argument, as demanglers and GCC write it, and as clang does.
+# An argument of all shared pointers, as demanglers and GCC write it, and as clang does.
 _LOCK_POLICY = "(__gnu_cxx::_Lock_policy)2", "__gnu_cxx::_S_atomic"
 _KEYWORD = re.compile(r"^(?:struct|class|union|enum)\s+")
 
@@ -40,9 +40,9 @@ _KEYWORD = re.compile(r"^(?:struct|class|union|enum)\s+")
 def read_types(
     wanted: Mapping[str, WantedTypes], changed: Container[str] = (), written: float | None = None
 ) -> FoundTypes:
-    """wanted is by object file. Of those that have changed since they ran, nothing is known; nor
-    is it known of one that is newer than the profile, `written` in seconds since 1970, whether
-    it has: that is said."""
+    """Finds types in object files. wanted: by object file. changed: object files that have changed since the run, whose
+    types are not read. written: when the profile was written, in seconds since 1970. Notes name the files without
+    types, and those that are newer than the profile and so may have changed."""
     named: dict[tuple[str, str], tuple[Type, ...]] = {}
     variables: dict[tuple[str, VariableName], tuple[Type, ...]] = {}
     pointees: dict[tuple[str, PointerName], tuple[Type, ...]] = {}
@@ -70,7 +70,7 @@ def read_types(
 
 
 class _Found(NamedTuple):
-    """In one file."""
+    """The types found in one file."""
 
     named: dict[str, tuple[Type, ...]]
     variables: dict[VariableName, tuple[Type, ...]]
@@ -85,7 +85,7 @@ def _read(path: str, wanted: WantedTypes) -> _Found:
         raise
     except OSError as error:
         raise UserError(error.strerror or "it cannot be read") from None
-    except Exception as error:  # pyelftools documents none, and raises many
+    except Exception as error:  # pyelftools documents no exceptions, and raises many
         if is_out_of_memory(error):
             raise
         reason = shorten(str(error) or type(error).__name__)
@@ -118,7 +118,7 @@ def _different(types: Iterator[Type | None]) -> tuple[Type, ...]:
 
 
 def _thread_segment(elf: object) -> tuple[int, int]:
-    """What each thread has a copy of: where it begins in the file's addresses, and its size."""
+    """The address and the size, in bytes, of the segment that each thread has a copy of; (0, 0) if there is none."""
     for segment in elf.iter_segments():  # type: ignore[attr-defined]
         if segment["p_type"] == "PT_TLS":
             return int(segment["p_vaddr"]), int(segment["p_memsz"])
@@ -126,8 +126,8 @@ def _thread_segment(elf: object) -> tuple[int, int]:
 
 
 def _addresses(elf: object, variable: VariableName) -> set[int]:
-    """Of the symbols of this name and size. Of one that lies in two mappings, as at the end of what
-    comes from the file, a profile has two parts; so where there is none, of larger ones."""
+    """The addresses of the symbols with this name and size; if there are none, of larger ones: a variable that lies in
+    two mappings (at the end of what comes from the file) has two parts in a profile."""
     exact: set[int] = set()
     larger: set[int] = set()
     kind = "STT_TLS" if variable.is_thread_local else "STT_OBJECT"
@@ -143,17 +143,18 @@ def _addresses(elf: object, variable: VariableName) -> set[int]:
 
 
 def _alike(name: str) -> str:
-    """Compilers differ in spaces, where const stands, the words of integers, and the ends of numbers."""
+    """A form of a type's name that all compilers share: they differ in spaces, the place of const, the words of
+    integers and the suffixes of numbers."""
     name = _SPACES.sub("", _KEYWORD.sub("", name.strip())).replace(*_LOCK_POLICY)
     name = _SPACES.sub("", _with_const_behind(name))
     return _NUMBER.sub(r"\1", _NUMBER_WORDS.sub(_number, name))
 
 
 def _with_const_behind(name: str) -> str:
-    """`const T*` as `T const*`, also in brackets, and once. What stands behind a type is a pointer, or
-    another argument."""
+    """Writes `const T*` as `T const*`, in brackets, too, and const only once. A type ends before a pointer or the next
+    argument."""
     pieces: list[str] = []
-    waiting = [False]  # in each bracket that is open: whether a const belongs behind what comes
+    waiting = [False]  # for each open bracket, whether a const belongs behind the type that follows
     begins = True
     for piece in _PIECES.findall(name):
         if piece in "<(":
@@ -173,7 +174,7 @@ def _with_const_behind(name: str) -> str:
 
 
 def _number(match: re.Match[str]) -> str:
-    """`long unsigned int`, as GCC has it, and `unsigned long`, as others do, are one type."""
+    """Makes `long unsigned int` (GCC) and `unsigned long` (others) the same."""
     words = match[0].split()
     kind = [word for word in words if word in ("char", "short", "long", "__int128", "double")] or ["int"]
     is_signed_char = "signed" in words and "char" in words
@@ -182,12 +183,12 @@ def _number(match: re.Match[str]) -> str:
 
 
 class _Wanted:
-    """The name of a type."""
+    """The name of a type or function to search for."""
 
     def __init__(self, name: str) -> None:
         self.name = _alike(name)
         self._last = _last_part(self.name)
-        # As far as compilers do not differ; a number's first word stands somewhere in all of its names.
+        # The part that is the same for all compilers. All names of a type of numbers contain the first word.
         start = re.split("[<, ]", self._last, maxsplit=1)[0]
         mark = self._last[len(start) :][:1]
         end = "" if mark == " " or start in _INTEGER_WORDS else mark or "\0"
@@ -196,7 +197,7 @@ class _Wanted:
         self._offsets: Sequence[bytes] = ()
 
     def offsets(self, source: Source) -> Sequence[bytes]:
-        """Where it stands in the table of strings."""
+        """The offsets of its stem in the table of strings, as 4 bytes each."""
         if source is not self._source:
             self._source = source
             self._offsets = [
@@ -206,7 +207,8 @@ class _Wanted:
         return self._offsets
 
     def is_name(self, own: str, scope: str) -> bool:
-        """own is that of an entry, as _alike() makes it."""
+        """Whether an entry has this name. own: the entry's name, as _alike() returns it; scope: the scopes around
+        it."""
         return own == self._last and f"::{_alike(scope)}{own}".endswith(f"::{self.name}")
 
 
@@ -220,7 +222,7 @@ class _Debug:
         self._types = TypeReader(units, pointer)
 
     def variable(self, address: int, is_thread_local: bool = False) -> Type | None:
-        """The type of what lies there."""
+        """The type of the variable at an address; None if there is none."""
         numbers = [address, *((address + self._thread_start,) if is_thread_local else ())]
         addresses = [number.to_bytes(self._pointer, "little") for number in numbers]
         operations = {_OP_ADDR: self._pointer} | (_OP_CONST if is_thread_local else {})
@@ -230,7 +232,7 @@ class _Debug:
             for code, size in operations.items() if address < 1 << 8 * size for end in ends
         ]
         for unit in self._units.at(addresses, texts):
-            # To the end: scopes have to be known, and can stand behind.
+            # Walk to the end: the scopes of types must be known, and may come later.
             here = [
                 entry for entry, _ in self._units.walk(unit.get_top_DIE(), "", True)
                 if entry.tag == "DW_TAG_variable" and self._location(entry) == (address, is_thread_local)
@@ -244,8 +246,8 @@ class _Debug:
         return None
 
     def named(self, names: Iterable[str]) -> dict[str, tuple[Type, ...]]:
-        """By name, all that have it, or whose names end in it behind ::. In C++, one that is defined
-        stands for all, as they have to be the same."""
+        """For each name, all types that have it, or whose names end in :: and the name. In C++, the first definition is
+        enough, as all must be the same."""
         found: dict[str, dict[Type, None]] = {name: {} for name in names}
         wanted = {name: _Wanted(name) for name in found if not name.endswith("*")}
         for name in found.keys() - wanted.keys():
@@ -272,8 +274,8 @@ class _Debug:
         return {name: tuple(types) for name, types in found.items()}
 
     def pointee(self, pointer: PointerName) -> tuple[Type, ...]:
-        """What the variables of that name, or their members, point to, or are arrays of, in all functions of that
-        name; where there are none, those outside of functions in the same units."""
+        """The types that the variables of a name, or members of these, point to or are arrays of, in all functions of a
+        name; if these have no such variables, those outside of functions in the same units."""
         name, variable = _bare_function(pointer.function), pointer.variable
         if not name:
             return ()
@@ -307,19 +309,20 @@ class _Debug:
         return self._types.pointee(found) if found is not None else None
 
     def _is_named(self, entry: DebugEntry, wanted: _Wanted, scopes: Mapping[int, str]) -> bool:
-        """A function that is defined elsewhere than declared has its name and scope there."""
+        """Whether a function has this name. One that is defined outside of its class has name and scope in its
+        declaration."""
         declared = self._units.follow(entry, "DW_AT_specification") or entry
         return wanted.is_name(_alike(name_of(declared)), scopes.get(declared.offset, ""))
 
     def has_types(self) -> bool:
-        """Whether there are any: lines alone need none."""
+        """Whether there are types at all: information on lines alone has none."""
         return any(
             entry.tag in NAMED_TYPES
             for unit in self._units for entry in self._units.children(unit.get_top_DIE())
         )
 
     def _mentions(self, unit: Unit, wanted: _Wanted) -> bool:
-        """Whether its name stands in there, or by chance something like it."""
+        """Whether a unit may contain this name: its bytes, or by chance the same ones, occur in it."""
         source = self._units.source(unit)
         raw, offsets = source.raw(unit), wanted.offsets(source)
         return (
@@ -328,7 +331,8 @@ class _Debug:
         )
 
     def _location(self, entry: DebugEntry) -> tuple[int, bool] | None:
-        """Its address, or its place in a thread's block and that it is one."""
+        """The address of a variable, or its offset in a thread's block, and whether it is the latter; None if it has
+        neither."""
         location = entry.attributes.get("DW_AT_location")
         operation = location.value if location is not None else None
         if not isinstance(operation, Sequence) or not operation:
@@ -342,14 +346,14 @@ class _Debug:
             number = operands[:-1] if is_thread_local else operands
             address = entry.cu.dwarfinfo.get_addr(entry.cu, uleb(number))
             if is_thread_local and address >= self._thread_size:
-                address -= self._thread_start  # GCC 12 writes so what DWARF has without
+                address -= self._thread_start  # GCC 12 adds the start; DWARF does not
             return address, is_thread_local
         return None
 
 
 def _bare_function(name: str) -> str:
-    """Without parameters and result, and what compilers and profiles write behind names, as `.part.0`,
-    ` [clone .isra.0]` and `'2`."""
+    """The name of a function without its parameters and result, and without suffixes of compilers and profiles such as
+    `.part.0`, ` [clone .isra.0]` and `'2`."""
     name = name.replace("(anonymous namespace)::", "").partition(" [")[0]
     start = depth = 0
     for index, character in enumerate(name):
@@ -362,7 +366,7 @@ def _bare_function(name: str) -> str:
 
 
 def _last_part(name: str) -> str:
-    """What stands behind the last :: outside of brackets."""
+    """The part of a name behind the last :: outside of brackets."""
     depth = 0
     for index in range(len(name) - 1, 0, -1):
         if name[index] in ">)":

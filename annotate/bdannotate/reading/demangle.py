@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names as sources have them, from those that compilers make for linkers: by c++filt, where that is."""
+"""Turns names for linkers into names as sources have them, if c++filt is installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MANGLED = re.compile(r"_[ZR][\w.$]+", re.ASCII)
 
 
 def demangled(names: Iterable[str]) -> dict[str, str]:
-    """By name, for those of C++ and Rust. Nothing if c++filt is not there or fails."""
+    """The source names of those names that are from C++ or Rust. Empty if c++filt is missing or fails."""
     mangled = sorted({name for name in names if _MANGLED.fullmatch(name)})
     tool = shutil.which(_TOOL)
     if not mangled or tool is None:

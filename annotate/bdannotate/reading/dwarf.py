@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debug information as units and the entries in them, from pyelftools: DWARF 2 to 5.
+"""Units and entries of debug information (DWARF 2 to 5), as pyelftools reads them.
 
-Files may be a stranger's: pyelftools raises whatever it stumbles over, and all walks here go
-forward. It is slow, so what stands somewhere in a unit is looked for in the unit's bytes first.
+Files cannot be trusted: pyelftools raises any exception for damaged ones, and all walks here go forward only, so that
+they end. As pyelftools is slow, the bytes of a unit are searched before its entries are read.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from typing import Protocol
 from ..model.errors import UserError
 from ..model.data_types import CPP_LIBRARIES
 
-# Debug information has loops where it is wrong.
+# Damaged debug information may have loops.
 MOST_STEPS = 64
 UNIT_TYPES = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
 NAMED_TYPES = (*UNIT_TYPES, "DW_TAG_typedef", "DW_TAG_base_type", "DW_TAG_enumeration_type")
-# The scopes of libraries are large, and looked into only for their own types.
+# The scopes of libraries are large: they are read only to find types of the libraries.
 _RUST_LIBRARIES = ("std::", "core::", "alloc::", "hashbrown::")
-_CPP = (0x04, 0x1A, 0x21, 0x2B)  # C++ of any year, as DW_AT_language has it
+_CPP = (0x04, 0x1A, 0x21, 0x2B)  # DW_AT_language for the versions of C++
 _RUST = 0x1C
-# Ada, Cobol, Fortran, Pascal, Modula-2 and PL/I, whose arrays begin with 1 where nothing else is said.
+# Ada, Cobol, Fortran, Pascal, Modula-2 and PL/I, whose arrays begin with 1 by default.
 _FROM_ONE = (
     0x03, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0D, 0x0E, 0x0F, 0x22, 0x23, 0x2D, 0x2E, 0x2F,
 )
 _SCOPES = (*UNIT_TYPES, "DW_TAG_namespace", "DW_TAG_module")
 _MOST_ENTRIES = 3_000_000
-_ENTRY_BYTES = 256  # a text or block of that length takes as long to read as an entry
+_ENTRY_BYTES = 256  # a text or block of this size takes as long to read as an entry
 _MOST_UNITS = 1 << 15
-_MOST_NAME = 1 << 14  # characters; what is longer is cut
-_MOST_SCOPES = 64  # one in another
+_MOST_NAME = 1 << 14  # characters; longer names are cut
+_MOST_SCOPES = 64  # scopes within each other
 _MOST_ULEB_BYTES = 10
-# As DWARF 5 and pyelftools number or name them.
+# The kinds of units, by the numbers of DWARF 5 and the names of pyelftools.
 _TYPE_UNITS = (2, 6, "DW_UT_type", "DW_UT_split_type")
 _SKELETONS = (4, "DW_UT_skeleton")
 _SPLIT_UNITS = (5, 6, "DW_UT_split_compile", "DW_UT_split_type")
 _ID_BYTES = 8
-_LARGE_LENGTH = b"\xff\xff\xff\xff"  # what begins a unit of 64-bit DWARF
+_LARGE_LENGTH = b"\xff\xff\xff\xff"  # the first bytes of a unit of 64-bit DWARF
 
 
 class _Attribute(Protocol):
@@ -51,7 +51,7 @@ class _Attribute(Protocol):
 
 
 class DebugEntry(Protocol):
-    """As pyelftools has them: a debugging information entry."""
+    """A debugging information entry of pyelftools."""
 
     tag: str
     offset: int
@@ -103,23 +103,23 @@ class Dwarf(Protocol):
 
 
 class Source:
-    """Sections that refer to each other."""
+    """The sections of a file that refer to each other."""
 
     def __init__(self, dwarf: Dwarf, signatures: dict[int, tuple[Unit, int]]) -> None:
         self.strings = section_bytes(dwarf.debug_str_sec)
         self.string_offsets = section_bytes(dwarf.debug_str_offsets_sec)
         self.addresses = section_bytes(dwarf.debug_addr_sec)
         self.info = section_bytes(dwarf.debug_info_sec)
-        self.scopes: dict[int, str] = {}  # of types that a walk has come by, by offset
-        self.signatures = signatures  # the units of types, and where in them these are
+        self.scopes: dict[int, str] = {}  # the scopes of the types that walks have met, by offset
+        self.signatures = signatures  # type units by signature, and the offset of the type in each
 
     def raw(self, unit: Unit) -> bytes:
         return self.info[unit.cu_offset : unit.cu_offset + unit.size]
 
 
 class Units:
-    """The units of one file. types: the section of type units of DWARF 4; split: opens the .dwo
-    file that a unit, by its first entry, says to belong to it."""
+    """The units of one file. types: the section of type units of DWARF 4. split: opens the .dwo file of a unit, given
+    its first entry."""
 
     def __init__(
         self, dwarf: Dwarf, types: Dwarf | None, split: Callable[[DebugEntry], Dwarf]
@@ -127,7 +127,7 @@ class Units:
         self._entry_class = importlib.import_module("elftools.dwarf.die").DIE
         self._error_class = importlib.import_module("elftools.common.exceptions").DWARFError
         self._entries = self._units = 0
-        # Not kept for ever: there may be thousands of .dwo files.
+        # Weak, as there may be thousands of .dwo files.
         self._sources: weakref.WeakKeyDictionary[Dwarf, Source] = weakref.WeakKeyDictionary()
         self._split = split
         self._whole: list[Unit] = []
@@ -136,12 +136,12 @@ class Units:
         for one in (dwarf, types) if types is not None else (dwarf,):
             for unit in self._read(one, one is types, signatures):
                 (self._skeletons if _is_skeleton(unit) else self._whole).append(unit)
-        self.problem = ""  # why some of them cannot be read
+        self.problem = ""  # why some units cannot be read
 
     def _read(
         self, dwarf: Dwarf, only_types: bool, signatures: dict[int, tuple[Unit, int]]
     ) -> list[Unit]:
-        """With their heads, of which pyelftools does not know the longer ones."""
+        """Reads units and corrects where their entries begin: pyelftools does not know the longer heads."""
         source = self._sources[dwarf] = Source(dwarf, signatures)
         units: list[Unit] = []
         for unit in dwarf.iter_CUs():
@@ -152,7 +152,7 @@ class Units:
             raw = source.raw(unit)
             kind = unit.header.get("unit_type")
             offset_bytes, start = (8, 12) if raw.startswith(_LARGE_LENGTH) else (4, 4)
-            # Version, kind, size of addresses, and where its abbreviations are.
+            # Version, kind, size of addresses, and offset of abbreviations.
             start += 3 + offset_bytes + (1 if unit["version"] >= 5 else 0)
             if only_types or kind in _TYPE_UNITS:
                 behind = start + _ID_BYTES
@@ -163,7 +163,7 @@ class Units:
             elif kind in (*_SKELETONS, *_SPLIT_UNITS):
                 start += _ID_BYTES
             unit.cu_die_offset = unit.cu_offset + start
-            # GCC's names in .dwo files; pyelftools knows the other forms of them.
+            # The form of GCC's names in .dwo files; pyelftools knows the other forms.
             unit.structs.Dwarf_dw_form.setdefault("DW_FORM_strx", unit.structs.Dwarf_uleb128(""))
         return units
 
@@ -173,8 +173,8 @@ class Units:
             yield from self._opened(skeleton)
 
     def at(self, addresses: Sequence[bytes], operations: Sequence[bytes]) -> Iterator[Unit]:
-        """Those in which something may lie there: one of these operations stands in them, or one of
-        the numbers in their part of the table of addresses."""
+        """The units that may have a variable at one of these addresses: one of these operations occurs in their bytes,
+        or one of the addresses in their part of the table of addresses."""
         for unit in self._whole:
             raw = self.source(unit).raw(unit)
             if any(one in raw for one in operations) or self._has_any(addresses, unit):
@@ -192,7 +192,7 @@ class Units:
         if base is None:
             return b""
         start, table = integer(base.value), self.source(unit).addresses
-        # Of 32-bit DWARF: the length, without itself, and 4 bytes more stand before it.
+        # In 32-bit DWARF, the table begins with its length, not counting itself, and 4 more bytes.
         length = int.from_bytes(table[max(start - 8, 0) : max(start - 4, 0)], "little")
         return table[start : start + length - 4] if length > 4 else b""
 
@@ -216,8 +216,8 @@ class Units:
         return units
 
     def _add_bases(self, unit: Unit, skeleton: DebugEntry, more: int) -> None:
-        """In a .dwo file there is one of each table, which begins behind its head; the addresses are
-        where the skeleton says. pyelftools looks for that in the unit itself."""
+        """Adds the attributes in which pyelftools looks for tables. A .dwo file has one of each, behind a head; the
+        skeleton says where addresses are."""
         try:
             unit.get_top_DIE()
         except self._error_class:
@@ -242,7 +242,7 @@ class Units:
         return self._sources[unit.dwarfinfo]
 
     def follow(self, entry: DebugEntry, name: str = "DW_AT_type") -> DebugEntry | None:
-        """To its type, or to what another attribute refers to, if it has one."""
+        """The type of an entry, or the entry that another attribute refers to; None without this attribute."""
         attribute = entry.attributes.get(name)
         if attribute is None:
             return None
@@ -266,7 +266,7 @@ class Units:
         return self._entry(found, offset)
 
     def _entry(self, unit: Unit, offset: int) -> DebugEntry:
-        """Without pyelftools keeping it, as it would for the whole file."""
+        """Reads an entry. pyelftools itself would keep all entries of the file in memory."""
         entry: DebugEntry = self._entry_class(unit, unit.get_top_DIE().stream, offset)
         return entry
 
@@ -307,9 +307,9 @@ class Units:
         self, entry: DebugEntry, scope: str, everywhere: bool, skipped: tuple[str, ...] = (),
         only: tuple[str, ...] = (), depth: int = 0,
     ) -> Iterator[tuple[DebugEntry, str]]:
-        """All entries below, with the scope that they stand in; those in functions only if so
-        asked. skipped: scopes that are not looked into; only: the outermost that are, if any. Those in
-        too many others are left out."""
+        """Yields all entries below one, with their scopes. everywhere: also those in functions. skipped: scopes that
+        are not read; only: if not empty, the only outermost scopes that are. Scopes within too many others are left
+        out."""
         if depth > _MOST_SCOPES:
             return
         scopes = self.source(entry.cu).scopes
@@ -317,9 +317,9 @@ class Units:
             here = scope
             declared = child.attributes.get("DW_AT_specification")
             if declared is not None and child.tag in UNIT_TYPES:
-                # It stands elsewhere than where it belongs, as in GCC's type units.
+                # It is defined outside of its scope, as in GCC's type units.
                 offset = child.cu.cu_offset + integer(declared.raw_value)
-                if offset not in scopes:  # not looked into
+                if offset not in scopes:  # its scope was not read
                     continue
                 here = scopes[offset]
             if child.tag in NAMED_TYPES:
@@ -335,7 +335,7 @@ class Units:
                 yield from self.walk(child, scope, everywhere, (), (), depth + 1)
 
     def qualified_name(self, entry: DebugEntry) -> str:
-        """With the scopes around it, as far as a walk has come by them; empty if it has none."""
+        """The name with the scopes around it, if a walk has met it; empty if it has no name."""
         own = name_of(entry)
         return f"{self.source(entry.cu).scopes.get(entry.offset, '')}{own}" if own else ""
 
@@ -343,12 +343,12 @@ class Units:
 def _is_skeleton(unit: Unit) -> bool:
     if unit.header.get("unit_type") in _SKELETONS:
         return True
-    top = unit.get_top_DIE()  # of GNU's, before DWARF 5
+    top = unit.get_top_DIE()  # skeletons of GNU, before DWARF 5
     return not top.has_children and "DW_AT_GNU_dwo_id" in top.attributes
 
 
 def language_of(top: DebugEntry) -> object:
-    """Of a unit, by its first entry."""
+    """The language of a unit, from its first entry; None if it states none."""
     found = top.attributes.get("DW_AT_language")
     return found.value if found is not None else None
 
@@ -358,7 +358,7 @@ def is_cpp(top: DebugEntry) -> bool:
 
 
 def first_index(top: DebugEntry) -> int:
-    """Of arrays."""
+    """The first index of arrays in the language of a unit, given its first entry."""
     return 1 if language_of(top) in _FROM_ONE else 0
 
 
@@ -374,7 +374,7 @@ def section_bytes(section: _Section | None) -> bytes:
 
 
 def name_of(entry: DebugEntry) -> str:
-    """Its own; empty if it has none."""
+    """The name of an entry without scopes; empty if it has none."""
     found = entry.attributes.get("DW_AT_name")
     if found is None or not isinstance(found.value, bytes):
         return ""

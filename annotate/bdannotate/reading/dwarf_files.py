@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In which files the debug information of an object file is, and which sections of them belong
-together: its own; a separate one, under its build id or by the name in .gnu_debuglink; type units
-of DWARF 4; and the .dwo files of split DWARF 5.
+"""Finds the debug information of an object file: in the file itself; in a separate one, by build id or by the name in
+.gnu_debuglink; in the section of type units of DWARF 4; and in the .dwo files of split DWARF 5.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from .object_files import require_object_file
 _DEBUG_FOLDER = "/usr/lib/debug"
 _MOST_BYTES = 1 << 32  # of a file whose checksum is computed
 _CHUNK_BYTES = 1 << 20
-# Of compressed sections, all together; up to the first number, any.
+# The total size of compressed sections may be this much, or so many times that in the file.
 _UNPACKED_BYTES = 64 << 20
 _UNPACKED_RATIO = 50
 _NO_DEBUG = "there is no debug information (compile with -g)"
-# The sections of a .dwo file, by what pyelftools calls their like.
+# The sections of a .dwo file, by the attributes of pyelftools for such sections.
 _SPLIT_SECTIONS = {
     f"debug_{name}_sec": f".debug_{name}.dwo"
     for name in ("info", "abbrev", "str", "str_offsets", "loclists", "rnglists")
@@ -46,7 +45,7 @@ class _ElfSection(Protocol):
 
 
 class Elf(Protocol):
-    """As pyelftools has it."""
+    """An ELF file of pyelftools."""
 
     elfclass: int
 
@@ -65,7 +64,8 @@ def opened(path: str) -> Iterator[Elf]:
 
 
 def _refuse_bombs(elf: Elf) -> None:
-    """Debug information shrinks to a third or a tenth when it is compressed."""
+    """UserError if compressed sections unpack to more than is plausible: debug information shrinks to a third or a
+    tenth."""
     packed = unpacked = 0
     for section in elf.iter_sections():
         if section.compressed or section.name.startswith(".zdebug_"):
@@ -82,7 +82,7 @@ def _refuse_bombs(elf: Elf) -> None:
 
 @contextmanager
 def with_debug_information(path: str) -> Iterator[Elf]:
-    """The file itself, or a separate one; UserError if there is none."""
+    """Opens the file with the debug information: the object file, or a separate one. UserError if there is none."""
     with opened(path) as elf:
         if elf.get_section_by_name(".debug_info") or elf.get_section_by_name(".zdebug_info"):
             yield elf
@@ -143,7 +143,7 @@ def dwarf_of(elf: Elf) -> Dwarf:
 
 
 def type_units_of(elf: Elf) -> Dwarf | None:
-    """Those of DWARF 4, which have a section of their own."""
+    """The type units of DWARF 4, which have a section of their own; None if there are none."""
     if elf.get_section_by_name(".debug_types") is None:
         return None
     return _with_sections(elf, {"debug_info_sec": ".debug_types"})
@@ -153,7 +153,7 @@ def _with_sections(elf: Elf, names: dict[str, str]) -> Dwarf:
     found = elf.get_dwarf_info()
     descriptor = importlib.import_module("elftools.dwarf.dwarfinfo").DebugSectionDescriptor
     for attribute, name in names.items():
-        # Of type units, compilers write a section each.
+        # Compilers write a section for each type unit.
         data = b"".join(section.data() for section in elf.iter_sections() if section.name == name)
         if data:
             setattr(found, attribute, descriptor(io.BytesIO(data), name, 0, len(data), 0))
@@ -168,7 +168,7 @@ class SplitFiles:
         self._dwarf = dwarf
 
     def open(self, skeleton: DebugEntry) -> Dwarf:
-        """What a unit, by its first entry, has left to one of them."""
+        """The .dwo file of a unit, given its first entry. UserError: it is missing, or is of DWARF 4."""
         name = _text(skeleton, "DW_AT_dwo_name")
         if not name:
             raise UserError("it is split into .dwo files of DWARF 4, which are not read")

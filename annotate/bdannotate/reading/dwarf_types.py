@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From an entry of debug information to a type with its fields."""
+"""Makes types with their fields from entries of debug information."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..model.data_types import Field, Repeats, Type
 from .dwarf import MOST_STEPS, UNIT_TYPES, DebugEntry, Units, first_index, integer, name_of, uleb
 
 _MOST_FIELDS = 4096
-_MOST_BYTES = 1 << 22  # of a type; what is made of it takes a step for each
-_MOST_MEMBERS = 1 << 16  # that are looked at for the fields of a type
-_MOST_NAME = 1 << 12  # characters, of a field with all around it; what is longer is cut
+_MOST_BYTES = 1 << 22  # of a type, as some work takes a step for each byte
+_MOST_MEMBERS = 1 << 16  # that are read for the fields of one type
+_MOST_NAME = 1 << 12  # characters of the name of a field, with all structures around it; longer ones are cut
 _QUALIFIERS = {
     "DW_TAG_const_type": "const ", "DW_TAG_volatile_type": "volatile ",
     "DW_TAG_restrict_type": "", "DW_TAG_atomic_type": "_Atomic ",
@@ -29,7 +29,7 @@ _NO_MEMBER = ("external", "declaration", "virtuality")
 
 
 class TypeReader:
-    """Of one file, whose pointers have this many bytes."""
+    """Makes types of one file. pointer: the size of a pointer, in bytes."""
 
     def __init__(self, units: Units, pointer: int) -> None:
         self._units = units
@@ -37,7 +37,7 @@ class TypeReader:
         self._members = 0  # of this type, so far
 
     def type(self, entry: DebugEntry) -> Type | None:
-        """Of an array, that of its elements; None where the size is not known, or too large."""
+        """The type of an entry; for an array, that of its elements. None if its size is unknown or too large."""
         name = ""
         for _ in range(MOST_STEPS):
             if entry.tag == "DW_TAG_typedef" and not name:
@@ -64,7 +64,7 @@ class TypeReader:
         return Type(own, size, tuple(fields), has_virtual)
 
     def pointee(self, variable: DebugEntry) -> Type | None:
-        """What a variable points to; None if it is no pointer, or one to void."""
+        """The type that a variable points to, or is an array of; None if it is neither, or points to void."""
         declared = self._units.follow(variable)
         pointer = self._unqualified(declared) if declared is not None else None
         if pointer is None or pointer.tag not in ("DW_TAG_pointer_type", "DW_TAG_array_type"):
@@ -73,8 +73,8 @@ class TypeReader:
         return self.type(target) if target is not None else None
 
     def member(self, variable: DebugEntry, name: str) -> DebugEntry | None:
-        """The member of that name of the structure that a variable or a member is, or points to; not one of a base or
-        of an unnamed structure within."""
+        """The member of this name in the structure that a variable or member is or points to; None if there is none.
+        Members of bases and of unnamed structures are not found."""
         declared = self._units.follow(variable)
         kind = self._unqualified(declared) if declared is not None else None
         if kind is not None and kind.tag == "DW_TAG_pointer_type":
@@ -137,7 +137,7 @@ class TypeReader:
                 dot = "." if name and not name.endswith(".") else ""
                 yield from self._fields(inner, offset, f"{name}{dot}", depth + 1, repeats)
                 return
-            # What is in an array in such an array is one field.
+            # An array in an array of structures is one field.
             array = Repeats(offset, self._size(inner), prod(lengths))
             fields = [] if repeats or not array.stride or not array.number else list(
                 self._fields(inner, offset, f"{name}{ranges}.", depth + 1, array)
@@ -148,8 +148,8 @@ class TypeReader:
         yield Field(f"{name}{ranges}", self._type_name(element), offset, self._size(target), repeats)
 
     def _held(self, entry: DebugEntry) -> DebugEntry | None:
-        """Of the bytes in which the nodes of the C++ library's containers have their elements, what
-        these are: that is their template's argument."""
+        """The type of the element that the nodes of C++ containers hold as raw bytes: the template argument of the
+        buffer. None for other types."""
         if entry.tag not in UNIT_TYPES or not name_of(entry).startswith(_RAW_BYTES):
             return None
         for child in self._units.children(entry):
@@ -158,11 +158,11 @@ class TypeReader:
         return None
 
     def _has_variants(self, entry: DebugEntry) -> bool:
-        """As an enumeration of Rust: what its bytes mean is known at run time only."""
+        """Whether the meaning of its bytes is known at run time only, as for enumerations of Rust."""
         return any(child.tag == "DW_TAG_variant_part" for child in self._units.children(entry))
 
     def _bits(self, member: DebugEntry, target: DebugEntry) -> tuple[int, int]:
-        """The first bit, behind the member's offset, and how many."""
+        """The first bit of a bit field, counted from the offset of the member, and the number of bits."""
         attributes = member.attributes
         bits = integer(attributes["DW_AT_bit_size"].value)
         if "DW_AT_data_bit_offset" in attributes:
@@ -185,7 +185,7 @@ class TypeReader:
         return entry
 
     def _element(self, entry: DebugEntry) -> tuple[DebugEntry, list[int]]:
-        """That of an array of arrays, and how many there are in each dimension; 0 if that is not known."""
+        """The element of an array of arrays, and the length of each dimension; 0 if it is unknown."""
         lengths: list[int] = []
         for _ in range(MOST_STEPS):
             array = self._unqualified(entry)
@@ -215,7 +215,7 @@ class TypeReader:
         return found
 
     def _size(self, entry: DebugEntry) -> int:
-        """In bytes; 0 if it is not known, or no program has so much."""
+        """The size in bytes; 0 if it is unknown or impossibly large."""
         size = self._stated_size(entry)
         return size if 0 <= size < 1 << 63 else 0
 

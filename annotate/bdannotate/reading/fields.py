@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fields of a line: counts and positions."""
+"""Reads the fields of a line: counts and positions. Everything malformed is a FormatProblem."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ def count(word: str) -> int:
             raise FormatProblem("a number is too long") from None
     if word[:2] == "0x" and _HEXADECIMAL.fullmatch(word):
         return int(word, 16)
-    if word == ".":  # Cachegrind's way to write that a line cannot have an event
+    if word == ".":  # so Cachegrind writes that a line cannot have an event
         return 0
     raise FormatProblem(f"'{shorten(word)}' is not a number")
 
 
 def cost(word: str) -> int:
-    """A count, or less than nothing: what a function has freed, where memory is counted."""
+    """A count, which may be negative: profiles that count memory have what a function has freed."""
     return -count(word[1:]) if _NEGATIVE.fullmatch(word) else count(word)
 
 
 def cost_row(text: str) -> tuple[int, ...]:
-    """All costs of a line. Those that are all decimal, as nearly always, are taken at once: that
-    is three times as fast."""
+    """All costs of a line. Nearly always, all are decimal: these are read three times faster."""
     words = text.split()
-    # What int() takes beyond decimal digits and a minus.
+    # int() would also take plus signs, underscores and digits of other scripts.
     if text.isascii() and "+" not in text and "_" not in text:
         try:
             return tuple(map(int, words))
@@ -45,7 +44,7 @@ def cost_row(text: str) -> tuple[int, ...]:
 
 
 def some_costs(text: str, columns: Sequence[int]) -> tuple[int, ...]:
-    """The costs in these columns of a line that `cost_row` has taken before; 0 behind its end."""
+    """The costs in some columns of a line that `cost_row` has read before; 0 behind its end."""
     words = text.split()
     number = len(words)
     try:
@@ -54,13 +53,13 @@ def some_costs(text: str, columns: Sequence[int]) -> tuple[int, ...]:
         return tuple([cost(words[column]) if column < number else 0 for column in columns])
 
 
-# How far it is from the position before, or (where,) if that does not matter.
+# The distance from the position before; or (position,), if the position is absolute.
 Step = int | tuple[int]
 
 
 @lru_cache(maxsize=1 << 16)  # a large profile has few
 def step(word: str) -> Step:
-    """To a position."""
+    """The step that a word of a position stands for."""
     if word == "*":
         return 0
     if word[0] == "+":
@@ -75,5 +74,5 @@ def moved(position: int, step: Step) -> int:
 
 
 def absolute(words: list[str], column: int | None, base: int) -> int:
-    """The position in this column; 0 where the file has no such column."""
+    """The position in a column, given the one before; 0 if the file has no such column."""
     return 0 if column is None else moved(base, step(words[column]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The `key: value` lines of a profile, one set per part."""
+"""Reads the `key: value` lines of a profile, a set for each part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POSITION_KINDS = frozenset({"instr", "bb", "line"})
 _HEADER = re.compile(r"([A-Za-z]+):(.*)", re.DOTALL)
 _EVENT = re.compile(r"\s*([^\s=:]+)\s*(?:=\s*([^:]*?)\s*)?(?::\s*(.*?)\s*)?")
 
-# What a file may state behind its costs without starting another part.
+# Keys that may follow the costs without beginning another part.
 CLOSING_KEYS = frozenset({"summary", "totals"})
 
 _KNOWN_KEYS = _TEXT_KEYS | CLOSING_KEYS | {"version", "desc", "positions", "event", "events"}
@@ -22,7 +22,7 @@ _KNOWN_KEYS = _TEXT_KEYS | CLOSING_KEYS | {"version", "desc", "positions", "even
 
 @dataclass(slots=True)
 class Headers:
-    """The headers read so far. What a later part does not repeat, it inherits."""
+    """The headers read so far. A part inherits those that it does not repeat."""
 
     texts: dict[str, str] = field(default_factory=dict)
     descriptions: list[tuple[str, str]] = field(default_factory=list)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a profile says before its costs, without reading these."""
+"""Reads the head of a profile, without its costs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class FileHead:
     headers: Headers
 
     def described(self, name: str) -> str:
-        """What a desc: line says; empty if there is none."""
+        """The text of a desc: line; empty if there is none of this name."""
         return next((text for key, text in self.headers.descriptions if key == name), "")
 
 
 def read_head(path: str) -> FileHead:
-    """Of the first part. What is wrong with it is a UserError."""
+    """The head of the first part. UserError: the file cannot be read, or its head is malformed."""
     headers = Headers()
     number = 0
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The addresses of the costliest instructions and calls, as bdgrind writes them into comments: a
-profile by line has no others. What is not understood there is passed over, as comments are."""
+"""Reads the addresses of the costliest instructions and calls, which bdgrind writes into comments: a profile by line
+has no others. Comments that are not understood are skipped."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .fields import cost_row
 
 _TITLE = "# hot code:"
 _ROW = re.compile(r"(0x[0-9a-f]{1,16}) (\d{1,9})((?: \d+)*)", re.ASCII)
-# More than a writer has: each has a thousandth of the program's costs in one of a few events.
+# More than bdgrind writes: each row has at least a thousandth of the program's cost in one of a few events.
 _MOST_ROWS = 20_000
 
 
 class HotCode:
-    """That of one part."""
+    """The hot code of one part."""
 
     def __init__(self, at: CommentPlace, costs: Costs) -> None:
         self._at = at
@@ -26,7 +26,7 @@ class HotCode:
         self._rows = 0
 
     def comment(self, text: str, width: int) -> None:
-        """Takes any line that is empty or a comment; width: the number of events."""
+        """Takes any line that is empty or a comment. width: the number of events."""
         if text == _TITLE:
             self._is_open = True
             return

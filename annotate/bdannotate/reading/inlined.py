@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chains of inlined calls, from the debug information of the program that ran.
+"""Reads chains of inlined calls from debug information.
 
-LLVM's symbolizer reads it: DWARF 2 to 5, compressed, in separate files that the object names or
-that stand under its build id in /usr/lib/debug, and split ones (.dwo). It is asked only for
-addresses that were executed, in functions that are to be shown. What it cannot demangle, as that of
-LLVM 14 some templates of the C++ library, c++filt can, where that is there.
-"""
+LLVM's symbolizer reads DWARF 2 to 5: compressed, split (.dwo), or in separate files, which the object file names or
+which are in /usr/lib/debug by build id. It gets only addresses that were executed in functions that are shown. Names
+that it cannot demangle (LLVM 14: some templates of the C++ library) are left to c++filt, if that is installed. """
 
 from __future__ import annotations
 
@@ -23,14 +21,14 @@ from .object_files import require_object_file
 
 _SYMBOLIZER = "llvm-symbolizer"
 _SECONDS = 600
-# Another program has hardly a line at the same address.
+# Another build has the same lines at hardly any address.
 _FEWEST_RIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class InlinedCalls:
-    """chains by object and address. notes say in sentences what is not known, and why. changed are
-    the objects whose code is not the one that ran, as far as lines tell."""
+    """chains: by object file and address. notes: sentences that say what is unknown, and why. changed: the object files
+    whose lines show that they are not those that ran."""
 
     chains: Mapping[str, Mapping[int, Chain]]
     notes: tuple[str, ...]
@@ -41,10 +39,10 @@ def read_inlined_calls(
     wanted: Mapping[str, Mapping[int, int]], with_types: bool = False, with_starts: bool = False,
     seconds: int = _SECONDS,
 ) -> InlinedCalls:
-    """wanted: for each object, the addresses with the source lines that the profile has for them,
-    0 where it has none. with_types: whether names of Rust are to have what their parameters stand
-    for, which takes twice as long. with_starts: whether positions are to say where their functions
-    begin. seconds: how long each object may take."""
+    """Asks for the chains of addresses. wanted: for each object file, addresses with their source lines in the profile,
+    0 if it has none. with_types: whether names of Rust get their type arguments, which takes twice as long.
+    with_starts: whether positions get the first lines of their functions. seconds: the most time for each object
+    file."""
     options = ("--verbose",) if with_starts else ()
     wanted = {name: lines for name, lines in wanted.items() if any(lines.values())}
     chains: dict[str, Mapping[int, Chain]] = {}
@@ -92,7 +90,7 @@ def _ask(
 
 
 def _answers(name: str, addresses: list[int], seconds: int, *options: str) -> list[Chain]:
-    """A chain for each."""
+    """A chain for each address. UserError: the symbolizer is missing or fails."""
     tool = shutil.which(_SYMBOLIZER)
     if tool is None:
         raise UserError(f"that needs {_SYMBOLIZER} (package llvm)")
@@ -126,8 +124,8 @@ def _demangled(chains: Mapping[str, Mapping[int, Chain]]) -> Mapping[str, Mappin
 
 
 def _chains(text: str) -> Iterator[Chain]:
-    """Two lines for each function, innermost first: its name, and FILE:LINE:COLUMN; or, if verbose, the
-    name and indented lines with a key. An empty line ends a chain."""
+    """Splits the symbolizer's answers. Each function has two lines, the innermost first: its name, and
+    FILE:LINE:COLUMN; or with --verbose, the name and indented lines with keys. An empty line ends a chain."""
     positions: list[Position] = []
     lines = iter(text.split("\n"))
     name = ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far the numbers of a sampled run may be off, as bdgrind writes it into comments behind the hot code. What is not
-understood there is passed over, as comments are."""
+"""Reads the errors of a sampled run, which bdgrind writes into comments behind the hot code. Comments that are not
+understood are skipped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROW = re.compile(r"\d{1,9}(?: \d{1,20})+", re.ASCII)
 
 
 class IntervalComments:
-    """Those of one part."""
+    """The intervals of one part."""
 
     def __init__(self, at: CommentPlace) -> None:
         self._at = at
@@ -26,7 +26,7 @@ class IntervalComments:
         self._lines: dict[Place, dict[int, Row]] = {}
 
     def comment(self, text: str, width: int) -> None:
-        """Takes any line that is empty or a comment; width: the number of events."""
+        """Takes any line that is empty or a comment. width: the number of events."""
         if title := _TITLE.fullmatch(text):
             self._bursts = int(title[1])
             self._is_open = True
@@ -37,14 +37,14 @@ class IntervalComments:
         self._is_open = text.startswith("# ") and bool(equals) and self._take(key, value, width)
 
     def finish(self, seed: str) -> Intervals | None:
-        """Of a run with this seed."""
+        """The intervals of the part; None if it has none. seed: that of the run."""
         if self._bursts is None:
             return None
         seeds = {seed: SeedRuns(1, self._bursts)}
         return Intervals(self._bursts, self._total, self._own, self._inclusive, self._lines, seeds)
 
     def _take(self, key: str, value: str, width: int) -> bool:
-        """Whether it is understood."""
+        """Takes a comment of the section. Returns whether it is understood."""
         if self._at.takes(key):
             return self._at.enter(key, value)
         number = ""

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was read of large files, kept in the user's cache folder for the next report of the same file.
+"""Keeps the results of reading large files in the user's cache folder, for the next report of the same file.
 
-Unpacking it takes a thirtieth of the time of reading the file. Whatever is wrong with what was kept, the file itself is
-read again; whatever prevents keeping it, the report is the same. What was kept is unpickled, so it is only taken from a
-folder and a file that belong to the user and that only the user may write to.
-"""
+Unpacking a result takes a thirtieth of the time of reading the file. If a kept result is damaged, the file is read
+again; if a result cannot be kept, the report is the same. As results are unpickled, they are only taken from files in a
+folder where both belong to the user, and only the user may write to them. """
 
 from __future__ import annotations
 
@@ -27,9 +26,9 @@ from .blocks import STANDARD_INPUT
 _Read = TypeVar("_Read")
 
 _SMALLEST_FILE = 4 << 20  # bytes; smaller ones are read in a quarter of a second
-_MOST_BYTES = 1 << 30  # of all that is kept
+_MOST_BYTES = 1 << 30  # of all kept results
 _MOST_BYTES_OF_ONE = _MOST_BYTES // 4
-_SETTLED = 0.1  # seconds: what was changed later than so long before it is read may change again unnoticed
+_SETTLED = 0.1  # seconds: a file that changed less than this before it was read may change again unnoticed
 _SUFFIX = ".read"
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -37,13 +36,13 @@ _on = False
 
 
 def turn_on() -> None:
-    """From now on, `kept` keeps what is read."""
+    """From now on, `kept` keeps results."""
     global _on
     _on = True
 
 
 def kept(path: str, kind: str, read: Callable[[], _Read]) -> _Read:
-    """What `read` finds in the file, or what it found before. kind: all else that the result depends on."""
+    """The result of `read`, or the one kept before. kind: everything but the file that the result depends on."""
     try:
         status = os.stat(path) if _on and path != STANDARD_INPUT else None
     except OSError:
@@ -67,7 +66,7 @@ def kept(path: str, kind: str, read: Callable[[], _Read]) -> _Read:
 
 
 def _folder() -> str | None:
-    """Where things are kept; None if the user has no home."""
+    """The folder of kept results; None if the user has no home."""
     for base in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
         if os.path.isabs(base):
             return os.path.join(base, "bdgrind")
@@ -79,13 +78,13 @@ def _digest(*words: object) -> str:
 
 
 def _state(status: os.stat_result) -> bytes:
-    """Changes whenever the file does, or the code that reads it."""
+    """A text that changes whenever the file does, or the code that reads it."""
     code = [__version__, *sys.version_info, *_sources()]
     return _digest(status.st_size, status.st_mtime_ns, status.st_ctime_ns, *code).encode("ascii")
 
 
 def _sources() -> list[str]:
-    """The states of the modules that read, and of those of the results."""
+    """The sizes and times of the modules that read files, and of those that define the results."""
     found = []
     for room in ("model", "reading"):
         with os.scandir(os.path.join(os.path.dirname(__file__), os.pardir, room)) as files:
@@ -101,7 +100,7 @@ def _is_safe(status: os.stat_result) -> bool:
 
 
 def _data(folder: str, place: str, state: bytes) -> bytes | None:
-    """What was kept there of a file in this state."""
+    """The result kept for a file in this state; None if there is none, or if it cannot be trusted."""
     try:
         if not _is_safe(os.lstat(folder)):
             return None
@@ -142,7 +141,8 @@ def _keep(folder: str, place: str, state: bytes, found: object) -> None:
 
 
 def _drop_oldest(folder: str) -> None:
-    """Until the rest has no more bytes than may be kept. What an interrupted run left behind counts, too."""
+    """Removes the results used least recently until the rest is small enough. Files left by interrupted runs count,
+    too."""
     with os.scandir(folder) as entries:
         files = [(entry.stat(follow_symlinks=False), entry.path) for entry in entries if entry.is_file()]
     size = sum(status.st_size for status, _ in files)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From file names to profiles: parse, check the sums, change names, add up."""
+"""Loads profiles and the files beside them: parses them, checks sums, renames functions, and adds profiles up."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _DEFAULT_PATTERNS = ("bdgrind.out.*", "callgrind.out.*")
 
 
 def default_profile() -> str:
-    """The newest profile of the current folder."""
+    """The path of the newest profile in the current folder. UserError: there is none."""
     found = [
         path for pattern in _DEFAULT_PATTERNS for path in glob.glob(pattern)
         if not _is_empty(path)
@@ -62,7 +62,7 @@ def default_profile() -> str:
 
 
 def load(path: str, detail: Detail, renaming: Renaming, threads: str = "below") -> Profile:
-    """One file's profile. A file that contradicts itself is an error."""
+    """Loads the profile of a file. UserError: it cannot be read, is malformed, or contradicts itself."""
     def read() -> Profile:
         return parse(path, detail, Progress(f"reading {os.path.basename(path)}"))
 
@@ -82,7 +82,8 @@ def load_sum(
 
 
 def with_costs(paths: Sequence[str]) -> Sequence[str]:
-    """With --separate-threads=yes, Callgrind leaves an empty file beside those of the threads."""
+    """The paths without empty files, unless all are empty: with --separate-threads=yes, Callgrind leaves an empty file
+    beside those of the threads."""
     return [path for path in paths if not _is_empty(path)] or paths[:1]
 
 
@@ -92,20 +93,19 @@ def sum_of(profiles: Iterable[Profile]) -> Profile:
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
-    """The context tree beside a profile, or None. note says in a sentence why one that is there
-    is not it."""
+    """The context tree beside a profile, or None. note: a sentence that says why a tree was left out, else empty."""
 
     tree: ContextTree | None
     note: str = ""
 
 
 def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
-    """profile is what `load` found at this path. A tree stays beside a profile that was written
-    anew without one, so it is taken only if both are of the same run."""
+    """Loads the context tree beside a profile, which `load` found at this path. A tree of an older run may be left
+    beside a new profile, so that it is taken only if both are from the same run."""
     beside = contexts_path(path)
     if beside is None:
         return Contexts(None)
-    tree = read_contexts(beside)  # which are written as columns already: keeping them would save little
+    tree = read_contexts(beside)  # not kept: the file has columns already, so that this would save little
     violation = run_violation(tree, profile)
     if violation:
         return Contexts(None, f"{violation}: it is from another run and is left out")
@@ -119,8 +119,9 @@ def _read_beside(
     read: Callable[[str], list[_Part]], option: str, without: str,
     violation: Callable[[Sequence[_Part], Profile], str | None], whole: Profile,
 ) -> list[_Part]:
-    """The parts of the files beside all profiles, which a run with this option writes. without: what is said
-    where there is none, as the end of a sentence; violation: what is wrong with them beside the sum, if anything."""
+    """Reads the files beside all profiles. option: makes a run write such files. without: the end of the sentence if
+    there is none. violation: says what is wrong with the parts beside the sum `whole`, if anything. UserError: a file
+    is missing, damaged, or from another run."""
     found: list[_Part] = []
     for profile in profiles:
         path = path_of(profile)
@@ -137,7 +138,7 @@ def _read_beside(
 
 
 def _names_of(whole: Profile, renaming: Renaming) -> Callable[[Function], Function]:
-    """The functions of the sum, for those of a file."""
+    """Maps the functions of a file to those of the sum."""
 
     def name(function: Function) -> Function:
         renamed = rename_function(function, renaming)
@@ -148,7 +149,7 @@ def _names_of(whole: Profile, renaming: Renaming) -> Callable[[Function], Functi
 
 @dataclass(frozen=True, slots=True)
 class LoadedObjects:
-    """notes say in sentences what is not known of them, and why."""
+    """notes: sentences that say what is unknown about the objects, and why."""
 
     objects: Objects
     notes: tuple[str, ...]
@@ -157,8 +158,8 @@ class LoadedObjects:
 def load_objects(
     profiles: Sequence[str], whole: Profile, renaming: Renaming, written: float | None = None
 ) -> LoadedObjects:
-    """The data objects beside all these profiles, whose sum `whole` is, `written` in seconds since
-    1970. Their functions are those that the sum has."""
+    """Loads the data objects beside all profiles, with the functions of their sum `whole`. written: when the profiles
+    were written, in seconds since 1970."""
     found = _read_beside(
         profiles, objects_path, PREFIX, read_parts, "--objects=yes",
         "a run with --objects=yes records data objects", object_run_violation, whole,
@@ -170,8 +171,7 @@ def load_objects(
 
 
 def load_why(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Why:
-    """Why lines were loaded, from the files beside all these profiles, whose sum `whole` is. Their
-    functions are those that the sum has."""
+    """Loads why lines were loaded, from the files beside all profiles, with the functions of their sum `whole`."""
     found = _read_beside(
         profiles, why_path, WHY_PREFIX, read_why_parts, "--why=yes or --why=causes",
         "a run with --why=yes records why lines are loaded; --why=causes is enough for curves",
@@ -192,8 +192,7 @@ def load_sharing(profiles: Sequence[str], whole: Profile, renaming: Renaming) ->
 
 
 def load_paths(profiles: Sequence[str], whole: Profile, renaming: Renaming) -> Paths:
-    """Paths within functions, from the files beside all these profiles, whose sum `whole` is. Their functions are those
-    that the sum has."""
+    """Loads paths within functions from the files beside all profiles, with the functions of their sum `whole`."""
     found = _read_beside(
         profiles, paths_path, PATHS_PREFIX, read_path_parts, "--paths=yes",
         "a run with --paths=yes, or --paths=FUNCTION, records the paths that calls take",

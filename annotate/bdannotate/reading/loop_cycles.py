@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many cycles an iteration of a loop takes whose data hits L1: LLVM's model of the processor says so (llvm-mca), of
-the code that llvm-objdump finds in the program's file.
+"""Estimates the cycles of an iteration of a loop whose data hits L1, by LLVM's model of the processor (llvm-mca), from
+the code that llvm-objdump finds in the object file.
 
-Both are of the package that the symbolizer is of. Where one of them is not there, or knows nothing of the processor or
-of the code, nothing is known of these loops; that is no error.
+Both tools come with the symbolizer. If one of them is missing, or does not know the processor or the code, the cycles
+stay unknown; this is no error.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .object_files import require_object_file
 _DISASSEMBLER, _SIMULATOR = "llvm-objdump", "llvm-mca"
 _SECONDS = 60
 _ITERATIONS = 200
-# Of an instruction: its name and operands, without the comments and names of symbols that a stranger's file may have.
+# The name and operands of an instruction, without comments and names of symbols, which cannot be trusted.
 _LINE = re.compile(r" *([0-9a-f]{1,16}):\s+([a-z][a-z0-9 ]*?)(?:\t([-+a-z0-9%$(),*:{} ]*?))?\s*(?:[<#].*)?")
 _JUMPS = re.compile(r"j[a-z]+|loopn?e?")
 _ENDS = re.compile(r"call[a-z]*|ret[a-z]*|sys[a-z]+|int[0-9]?|ud2|rep.*")
 
 _MODEL = re.compile(r"(\w+) family (\d{1,3}) model (\d{1,3})\b.*")
-# What LLVM calls processors, by maker, family and models, the best first: older releases know fewer.
+# The names of processors in LLVM, by maker, family and models; the best first, as older releases know fewer.
 _NAMES: Sequence[tuple[str, int, range, tuple[str, ...]]] = (
     ("AuthenticAMD", 23, range(0, 48), ("znver1",)),
     ("AuthenticAMD", 23, range(48, 256), ("znver2",)),
@@ -49,7 +49,7 @@ _NAMES: Sequence[tuple[str, int, range, tuple[str, ...]]] = (
 
 
 def read_loop_cycles(bodies: Iterable[Body], machine: Machine) -> dict[Body, Cycles]:
-    """Of those that are known."""
+    """The cycles of the loops for which they are known."""
     names = names_of(machine.model)
     simulator = shutil.which(_SIMULATOR)
     if not names or simulator is None:
@@ -78,7 +78,7 @@ def read_loop_cycles(bodies: Iterable[Body], machine: Machine) -> dict[Body, Cyc
 
 
 def names_of(model: str) -> tuple[str, ...]:
-    """What LLVM may call a processor, as a machine file describes it."""
+    """The names that LLVM may have for a processor, from its description in a machine file."""
     match = _MODEL.fullmatch(model)
     if match is None:
         return ()
@@ -89,7 +89,8 @@ def names_of(model: str) -> tuple[str, ...]:
 
 
 def _code(body: Body) -> list[str] | None:
-    """Without jumps: what they compare with is one operation with them. None of what goes elsewhere in between."""
+    """The instructions of a loop, without jumps, as these are one operation with the comparison before them. None if it
+    calls or leaves in between, or if its code cannot be read."""
     disassembler = shutil.which(_DISASSEMBLER)
     try:
         require_object_file(body.object)
@@ -113,7 +114,8 @@ def _code(body: Body) -> list[str] | None:
 
 
 def _cycles(answer: str, name: str) -> Mapping[str, Cycles] | None:
-    """By region. None if the model is another one, as of a release that does not know the processor."""
+    """The cycles by region. None if the answer is for another processor, as LLVM gives it if it does not know this
+    one."""
     said = json.loads(answer)
     if said["SimulationParameters"]["-mcpu"] != name:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Machine files: what bd_calibrate has written of this machine or another, or one that comes with bd_annotate."""
+"""Reads machine files, which bd_calibrate writes or which come with bd_annotate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bdcommon.regular_files import is_regular_file
 from ..model.errors import UserError
 from ..model.machine import FIGURES, TRANSFER, Figure, Machine, Order
 
-# Of the machine that the estimate is of where no other is named.
+# The machine for estimates if no other is named.
 REFERENCE = "amd-epyc-family-26-model-2"
 _SHIPPED = Path(__file__).resolve().parent.parent / "machines"
 _SUFFIX = ".machine"
@@ -37,7 +37,8 @@ def reference_machine() -> Machine:
 
 
 def machine_named(name: str) -> Machine:
-    """A file, or one that comes with bd_annotate, by its name."""
+    """The machine of a file, or one that comes with bd_annotate, by its name. UserError: there is none, or it is
+    malformed."""
     path = Path(name)
     if name in shipped_machines() and not path.exists():
         path = _SHIPPED / f"{name}{_SUFFIX}"
@@ -59,7 +60,7 @@ def machine_named(name: str) -> Machine:
 
 
 def parse_machine(text: str, source: str) -> Machine:
-    """source: what a sentence on it calls the file."""
+    """The machine that a text describes. source: the name of the file in messages. UserError: the text is malformed."""
     lines = text.split("\n")
     if lines[0].rstrip() != "machine: 1":
         if re.fullmatch(r"machine: \d{1,9}", lines[0].rstrip()):

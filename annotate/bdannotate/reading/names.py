@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compressed names: "(12) name" defines 12, "(12)" uses it, anything else stands for itself."""
+"""Resolves compressed names: "(12) name" defines 12, "(12)" uses it, and any other text is a name itself."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Object files that a profile names. It may be a stranger's: only regular files are opened."""
+"""Checks object files that a profile names. As profiles cannot be trusted, only regular files are opened."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def require_object_file(name: str) -> None:
 
 
 def newer_notes(names: Iterable[str], written: float | None) -> list[str]:
-    """A sentence for each that is newer than a profile, written in seconds since 1970; None if
-    it is not known when. It is the same for all that is read of a file."""
+    """A sentence for each file that is newer than the profile. written: when the profile was written, in seconds since
+    1970; None if this is unknown. All readers use the same sentence, so that it is printed once."""
     return [
         f"{shorten(name)} is newer than the profile: its lines and types may differ from those of the program that "
         "ran"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the data objects beside a profile: docs/format.md."""
+"""Reads the data objects beside a profile (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _PLACE_WORDS = 4  # function, file, line, address
 
 
 def objects_path(profile: str) -> str | None:
-    """The file of objects beside a profile, if there is one; either may be compressed."""
+    """The path of the file of data objects beside a profile, or None. Both may be compressed."""
     return path_beside(profile, PREFIX)
 
 
 def read_objects(path: str) -> Objects:
-    """Those of a file; of several parts, one behind the other, their sum."""
+    """The data objects of a file; the sum of its parts, if it has several."""
     return merge(read_parts(path))
 
 
 def read_parts(path: str) -> list[Objects]:
-    """Each with the groups as the file has them: those of different instructions in one line apart."""
+    """The parts of a file. Groups are those of the file: instructions of the same line have groups of their own."""
     parts = _Reader.read(path)
     known = demangled(
         group.identity.name for part in parts for group in part.groups
@@ -88,7 +88,7 @@ class _Reader(ColumnReader[Objects]):
             functions.append(named_function(text, objects, files)[0])
         texts = self._names(self._section("groups"))
         self._section("rows")
-        # Version 2 did not say which size is usual.
+        # Version 2 has no usual size of blocks.
         numbers = _BLOCK_NUMBERS - (self._version == "2")
         names = _Names(objects, files, functions, numbers)
         groups = [names.group(text) for text in texts]
@@ -104,7 +104,7 @@ class _Reader(ColumnReader[Objects]):
         )
 
     def _table(self, columns: int) -> list[array[int]]:
-        """Some columns that come in blocks."""
+        """Reads columns that come in blocks. columns: how many there are."""
         table = [zeros(0) for _ in range(columns)]
         while count := self._block():
             table = [extended(known, self._column(count)) for known in table]
@@ -121,7 +121,7 @@ class _Reader(ColumnReader[Objects]):
         return Rows(ObjectRow, ([number - 1 for number in group], [*functions], [*files], line, rows)), sums
 
     def _patterns(self, names: _Names, groups: int) -> dict[int, Sequence[Pattern]]:
-        """The patterns by the number of their group."""
+        """The patterns, by the number of their group."""
         group, function, file, line, *columns = self._table(_PATTERN_COLUMNS)
         offset, size, used, times = columns
         names.check(group, groups, function, file)
@@ -129,7 +129,7 @@ class _Reader(ColumnReader[Objects]):
             of, bits = next((of, bits) for of, bits in zip(size, used) if of > _MOST_BYTES or bits >> of)
             raise FormatProblem(f"a pattern of {of} bytes cannot be {bits:#x}")
         self._check_sums("patterns", len(group), (), ())
-        # Each place is one object, by which others know it.
+        # Equal places are one object.
         made = {
             at: CodeLine(names.functions[at[0]], names.files[at[1]], at[2]) for at in set(zip(function, file, line))
         }
@@ -169,7 +169,7 @@ class _Names:
         return self.files[number]
 
     def check(self, group: array[int], groups: int, function: array[int], file: array[int]) -> None:
-        """Columns of numbers, of groups up to `groups`. What has no name is a FormatProblem."""
+        """FormatProblem if a column has a number without a name. groups: the number of groups."""
         if not group or (
             min(group) > 0 and min(function) > 0 and max(group) <= groups and max(function) < len(self.functions)
             and max(file) < len(self.files)
@@ -222,7 +222,7 @@ class _Names:
 
 
 def _numbers(text: str, count: int, line: str) -> tuple[list[int], str]:
-    """So many numbers that a text begins with, and the rest."""
+    """The numbers at the beginning of a text, and the rest. count: how many; line: the whole line, for messages."""
     words = text.split(" ", count)
     found = words[:count]
     if len(found) < count or not all(

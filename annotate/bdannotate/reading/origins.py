@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where threads were created, as bdgrind writes it into comments: other readers pass them over."""
+"""Reads where threads were created, which bdgrind writes into comments, so that other readers skip it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class Origins:
-    """Those of one part."""
+    """The origins of the threads of one part."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class Origins:
         self._files = files
         self._functions = functions
         self._identity = identity
-        self._threads = 0  # 0: the comments are others
+        self._threads = 0  # 0 outside of such comments
         self._object = ""
         self._file = ""
         self._way: list[Function] = []

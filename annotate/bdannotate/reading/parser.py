@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From lines to a Profile, strictly: whatever is not understood is an error with its line.
+"""Parses profiles strictly: a line that is not understood is an error with its number.
 
-Reads callgrind format (bdgrind, Callgrind, and others that write it) and Cachegrind's, which is
-a subset of it.
+Reads the format of Callgrind, which bdgrind and others write, and that of Cachegrind, which is a subset of it.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from .fields import moved, some_costs
 from .headers import CLOSING_KEYS, Headers, is_known, split_header
 from .progress import Progress
 
-# So many times a block is begun again behind a header: what is behind is looked at each time.
+# A block is taken in bulk again behind a header at most so many times, as each time reads all of its rest.
 _MOST_RESTARTS = 8
 
 
 class Detail(enum.IntEnum):
-    """How finely costs are separated. Memory grows with it, not with the size of the file."""
+    """How finely costs are separated. This determines the memory used, not the size of the file."""
 
     FUNCTIONS = 0
     LINES = 1
@@ -42,7 +41,7 @@ def parse(path: str, detail: Detail, progress: Progress) -> Profile:
 
 
 def parse_text(text: str, detail: Detail = Detail.INSTRUCTIONS, source: str = "test") -> Profile:
-    """A profile that is in memory already, for tests."""
+    """Parses a text, for tests."""
     parser = _Parser(source, detail)
     parser.feed(text.split("\n"))
     return parser.finish()
@@ -54,7 +53,7 @@ class _Parser:
         self._by_line = detail >= Detail.LINES
         self._by_instruction = detail >= Detail.INSTRUCTIONS
         self._lines_done = 0
-        self._number = 0  # of the line looked at, for messages; kept only off the fast path
+        self._number = 0  # the number of the current line, for messages; not updated on the fast path
         self._headers = Headers()
         self._header_seen = False
         self._in_costs = False
@@ -73,12 +72,12 @@ class _Parser:
 
     def feed(self, lines: list[str]) -> None:
         try:
-            # A block may begin behind the first line of a call.
+            # A block may begin with the second line of a call or jump.
             done = int(self._body.is_waiting and bool(lines))
             self._feed_one_by_one(lines, 0, done)
             for _ in range(_MOST_RESTARTS):
                 done = self._feed_bulk(lines, done)
-                # What is not about costs is a header, whose part has its first function further on.
+                # The next line begins a header: feed up to the first function behind it.
                 after = done
                 while after < len(lines) and not lines[after].startswith("fn="):
                     after += 1
@@ -90,7 +89,7 @@ class _Parser:
         self._lines_done += len(lines)
 
     def _feed_bulk(self, lines: list[str], done: int) -> int:
-        """Returns how many lines are done: up to the first that is not about costs, or is wrong."""
+        """Returns the number of lines done. It stops before the first line that is wrong or not about costs."""
         if not self._in_costs or self._body.is_waiting or done == len(lines):
             return done
         bulk = Bulk(self._body, self._cost_lines, lines[done:] if done else lines, len(self._headers.events))
@@ -102,7 +101,7 @@ class _Parser:
             self._number = self._lines_done + done + bulk.number
 
     def _feed_one_by_one(self, lines: list[str], start: int, stop: int) -> None:
-        """What else stands there, and what is wrong."""
+        """Takes any lines. FormatProblem: a line is wrong."""
         body = self._body
         for number in range(start, stop):
             text = lines[number]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the paths within functions, the file beside a profile that docs/format.md describes."""
+"""Reads the file on paths within functions beside a profile (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _SECTIONS = {
     "nodes": ("parent", "kind", "function", "step", "times"),
 }
 _CELLS = ("node", "place")
-# --paths-nodes can be no more.
+# The limit of --paths-nodes.
 _MOST_NODES = 1 << 30
-# Valgrind's blocks have a hundred instructions or so.
+# Blocks of Valgrind have about a hundred instructions.
 _MOST_PIECES = 1 << 12
 _ENDINGS = frozenset(Ending)
 _KINDS = frozenset(NodeKind)
 
 
 def paths_path(profile: str) -> str | None:
-    """The file beside a profile, if there is one; either may be compressed."""
+    """The path of the file on paths beside a profile, or None. Both may be compressed."""
     return path_beside(profile, PREFIX)
 
 
@@ -39,7 +39,7 @@ def read_parts(path: str) -> list[Paths]:
 
 
 def read_paths(path: str) -> Paths:
-    """That of a file; of several parts, one behind the other, their sum."""
+    """The paths of a file; the sum of its parts, if it has several."""
     return merge(read_parts(path))
 
 
@@ -86,7 +86,7 @@ def _steps(steps: Table, pieces: Table, files: Sequence[str]) -> tuple[Step | No
 
 
 class _Nodes:
-    """From number 1 on; functions are those of the roots."""
+    """The nodes of the tree, numbered from 1. function: for each node, the function of its root."""
 
     def __init__(self, table: Table, steps: int, functions: int, limit: int) -> None:
         self.parent, self.kind, own, self.step, self.times = map(_from_one, table.columns)
@@ -133,7 +133,7 @@ def _from_one(column: array[int]) -> array[int]:
 
 
 def _signed(column: array[int]) -> array[int]:
-    """Of numbers modulo 2^64."""
+    """Numbers modulo 2^64, as numbers with a sign."""
     if column.itemsize < 8 or max(column, default=0) >> 63 == 0:
         return column
     return array("q", column.tobytes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A function's code from one file, as its costs are read."""
+"""Collects the costs of a place: a function's code from one file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .cost_lines import CostLine, added_up
 
 
 class PlaceCosts:
-    """It grows with each line."""
+    """The costs of a place, which grow with each line read."""
 
     __slots__ = ("_rows", "_code", "_jumps", "_by_instruction")
 
@@ -24,7 +24,7 @@ class PlaceCosts:
             self._jumps = costs.jump_rows.setdefault(place, [])
 
     def add(self, costs: Sequence[CostLine], lines: Sequence[int], addresses: Sequence[int]) -> None:
-        """Cost lines, one at least, with where they are."""
+        """Adds one or more cost lines, with their lines and addresses (addresses only by instruction)."""
         if lines[0] == lines[-1] and lines.count(lines[0]) == len(lines):
             self._add_row(lines[0], added_up(costs))
         else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A progress bar on standard error, for reading that takes longer than a second."""
+"""Draws a progress bar on standard error if reading takes longer than a second."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NEXT_SECONDS = 0.2
 
 
 class Progress:
-    """Draws only where standard error is a terminal, and removes itself when done."""
+    """A progress bar. It is drawn only if standard error is a terminal, and removed at the end."""
 
     def __init__(self, label: str, enabled: bool | None = None) -> None:
         self._label = printable(label)
@@ -24,7 +24,7 @@ class Progress:
         self._drawn = False
 
     def update(self, done: int, total: int) -> None:
-        """done of total bytes; a total of 0 means that it is not known, and done counts lines."""
+        """done, total: bytes; if the total is unknown (0), done is a number of lines."""
         if not self._enabled or time.monotonic() < self._due:
             return
         self._due = time.monotonic() + _NEXT_SECONDS

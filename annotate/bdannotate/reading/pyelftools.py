@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where pyelftools is. A python3 of pyenv, conda or a virtual environment has packages of its own: the system's package
-python3-pyelftools is not among them, but as it is nothing but Python, it works there, too."""
+"""Finds pyelftools. A python3 of pyenv, conda or a virtual environment does not see the system's package
+python3-pyelftools, which works there, too, as it is pure Python."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from ..model.errors import UserError, shorten
 
 _PACKAGE = "elftools"
 _SYSTEM_PYTHON = "/usr/bin/python3"
-_SECONDS = 20  # to start it
+_SECONDS = 20  # to start that Python
 _WHERE = f"import {_PACKAGE}; print({_PACKAGE}.__path__[0])"
 
 
 def require_pyelftools() -> None:
-    """From then on it can be imported. UserError, which goes on with "types are not known:", if there is none or it
-    does not work."""
+    """Makes pyelftools importable. UserError, to follow "types are not known:", if it is missing or does not work."""
     try:
         try:
             importlib.import_module(f"{_PACKAGE}.elf.elffile")
@@ -38,13 +37,13 @@ def require_pyelftools() -> None:
         if not is_systems:
             lack = f"which neither {shorten(mine)} nor {_SYSTEM_PYTHON} has"
         raise UserError(f"that needs pyelftools (package python3-pyelftools), {lack}") from None
-    except Exception as error:  # a damaged installation raises whatever it stumbles over
+    except Exception as error:  # a damaged installation may raise anything
         reason = shorten(str(error) or type(error).__name__)
         raise UserError(f"pyelftools does not work ({reason})") from None
 
 
 def _take_systems() -> bool:
-    """Makes the system's package known under its name, and nothing else of what the system has."""
+    """Imports the system's package, and no other package of the system. Returns whether this worked."""
     if _PACKAGE in sys.modules or not is_regular_file(_SYSTEM_PYTHON):
         return False
     try:

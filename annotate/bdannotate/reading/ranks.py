@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the statistics over ranks, the file beside a merged profile that docs/format.md describes."""
+"""Reads the statistics over ranks beside a merged profile (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .sections import MOST_ROWS, SectionReader, Table
 PREFIX = "ranks."
 
 _WIDTH = 8  # bytes of a count
-_MOST_NUMBERS = 4 * MOST_ROWS  # also where most of them are 0
+_MOST_NUMBERS = 4 * MOST_ROWS  # even if most are 0
 
 _T = TypeVar("_T")
 
@@ -33,7 +33,7 @@ _SECTIONS = {
 
 
 def ranks_beside(path: str, profile: Profile) -> Ranks | None:
-    """Beside this profile; one that is of others is an error."""
+    """The statistics beside a profile, or None. UserError: the file is damaged or belongs to another profile."""
     beside = path_beside(path, PREFIX)
     if beside is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files beside a profile that list places in the code and have sections of rows: docs/format.md."""
+"""Reads files beside a profile that list places in the code and have sections of rows (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..model.why import Instruction, Scope, ScopeKind
 from .columns import ColumnReader, named_function
 from .headers import Headers
 
-# Far more than any program has: the writer's own bounds are in the hundred thousands, where the head states none.
+# Far more than bdgrind writes: unless the head states a limit, it writes some hundred thousand rows at most.
 MOST_ROWS = 1 << 22
 _MOST_COLUMNS = 64
 _MOST_DIGITS = 18
-# A place with more characters may have a number that is too long.
+# Numbers of places with at most so many characters are short enough to convert unchecked.
 _SHORT = 26
 
 _instruction = maker(Instruction)
@@ -28,7 +28,7 @@ _Part = TypeVar("_Part")
 
 
 class Table(NamedTuple):
-    """The columns of a section, as many numbers in each."""
+    """The columns of a section, all of the same length."""
 
     columns: tuple[array[int], ...]
 
@@ -38,12 +38,13 @@ class Table(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Of rows."""
+        """The number of rows."""
         return len(self.columns[0]) if self.columns else 0
 
 
 class SectionHead(NamedTuple):
-    """own: the lines of this kind of file. Functions and places have numbers from 1 on; 0 is none."""
+    """The head of a part. own: the lines that only this kind of file has. Functions and places are numbered from 1; 0
+    stands for none."""
 
     headers: Headers
     own: dict[str, str]
@@ -53,8 +54,8 @@ class SectionHead(NamedTuple):
 
 
 class SectionReader(ColumnReader[_Part]):
-    """sections: the columns of those that are known, by name; optional: those that are 0 where a file lacks them.
-    most_rows: that a section may have."""
+    """sections: the columns of the known sections, by name. optional: columns that are 0 if a file lacks them.
+    most_rows: the most rows of a section."""
 
     sections: Mapping[str, tuple[str, ...]]
     optional: frozenset[str] = frozenset()
@@ -62,7 +63,7 @@ class SectionReader(ColumnReader[_Part]):
     most_rows = MOST_ROWS
 
     def _places_head(self, own: Container[str]) -> SectionHead:
-        """Up to the list of places. own: the keys of this kind of file."""
+        """Reads the head up to the list of places. own: the keys that only this kind of file has."""
         headers, texts, objects, files = self._head(own)
         functions = [Function("", "", "")]
         functions += (named_function(text, objects, files)[0] for text in self._names(self._section("functions")))
@@ -72,7 +73,7 @@ class SectionReader(ColumnReader[_Part]):
         return SectionHead(headers, texts, functions, places, names)
 
     def _sections(self) -> dict[str, Table]:
-        """All that follow, by name."""
+        """Reads all sections that follow, by name."""
         found: dict[str, Table] = {}
         while section := self._next_section():
             name, table = section
@@ -82,8 +83,8 @@ class SectionReader(ColumnReader[_Part]):
         return found
 
     def _next_section(self) -> tuple[str, Table] | None:
-        """Its name and rows; those of columns that are not known are left out. The part ends where a new
-        one begins, or the file."""
+        """Reads the name and the known columns of the next section; None at the end of the part: the file ends, or a
+        new part begins."""
         if not self._has_more():
             return None
         key, value = self._key_value()
@@ -114,7 +115,7 @@ class SectionReader(ColumnReader[_Part]):
 
 
 class PlaceNames:
-    """Places and scopes as the lists of such a file write them."""
+    """Reads places and scopes from the lists of such a file."""
 
     def __init__(self, files: list[str], functions: list[Function]) -> None:
         self.files = files
@@ -149,7 +150,8 @@ class PlaceNames:
 
 
 def number_of(own: Mapping[str, str], key: str, missing: int | None = None) -> int:
-    """What a line of the head says."""
+    """The number in a line of the head, above 0. missing: its value if there is no such line. FormatProblem: it is
+    none."""
     text = own.get(key, "" if missing is None else str(missing))
     if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS and int(text)):
         raise FormatProblem(f"{key}: '{shorten(text)}' is not a number above 0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads why lines were loaded, the file beside a profile that docs/format.md describes."""
+"""Reads the file on why lines were loaded beside a profile (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _SECTIONS = {
 _CAUSES = {int(cause): cause for cause in Cause}
 _DEPENDS = {int(depends): depends for depends in Depends}
 _Strides = tuple[tuple[int, int], ...]
-# Quarter powers of two of a 64-bit number of lines.
+# Buckets are quarter powers of two, up to 2^64 lines.
 _MOST_BUCKETS = 4 * 64 + 1
 
 
 def why_path(profile: str) -> str | None:
-    """The file beside a profile, if there is one; either may be compressed."""
+    """The path of the file on why lines were loaded beside a profile, or None. Both may be compressed."""
     return path_beside(profile, PREFIX)
 
 
 def read_why(path: str) -> Why:
-    """That of a file; of several parts, one behind the other, their sum."""
+    """The reasons in a file; the sum of its parts, if it has several."""
     return merge(read_parts(path))
 
 
@@ -82,7 +82,7 @@ class _Reader(SectionReader[Why]):
 
 
 class _Rows:
-    """Sections as tuples of the model. Numbers of what is not there are refused."""
+    """Turns sections into tuples of the model. FormatProblem: a number refers to nothing."""
 
     def __init__(
         self, found: Mapping[str, Table], places: int, scopes: int, functions: Sequence[Function]
@@ -146,7 +146,7 @@ class _Rows:
         return tuple(map(maker(Reuse), zip(place, before, evictor, scope, causes, misses, last, distance)))
 
     def _refuse_reuses(self, table: Table) -> None:
-        """Say which row is wrong first."""
+        """Raises a FormatProblem for the first row that is wrong."""
         for place, before, evictor, scope, cause, misses, last, _ in table.rows:
             for number in (place, before, evictor):
                 self._check(number, self._places, "place")
@@ -198,7 +198,7 @@ def _sampled(text: str) -> Sampled:
 
 
 def _strides(one: int, times: int, other: int, other_times: int, third: int, third_times: int) -> _Strides:
-    """Steps and how often, the most frequent first. Steps that were not seen are left out."""
+    """Steps with their frequencies, the most frequent first. Steps that did not occur are left out."""
     if not times and not other_times and not third_times:
         return ()
     steps = (one, times), (other, other_times), (third, third_times)
