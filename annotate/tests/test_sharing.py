@@ -237,3 +237,20 @@ def test_unsharing_is_a_repair_where_it_is_worth_it(tmp_path):
     # Among so much else it is nothing.
     many = Repairs((fuse, NONE), {0: (other,)}, 1e9)
     assert with_unshare(many, told) == many
+
+
+@pytest.mark.parametrize(("protocol", "back"), [("mesi", 905), ("moesi", 0), (None, None)])
+def test_lines_that_are_read_are_written_back_with_mesi(protocol, back, tmp_path, capsys):
+    path = beside(tmp_path, more_head=[f"coherence: {protocol}"] if protocol else ())
+    found = json.loads(printed(path, capsys, "--format=json"))["sharing"]
+    assert (found["coherence"], found["written_back"]) == (protocol, back)
+    said = "905 of these lines were written to the level that all cores share" in " ".join(
+        printed(path, capsys, "--sharing").split()
+    )
+    assert said == (protocol == "mesi")
+
+
+def test_a_protocol_that_is_not_known_is_refused(tmp_path):
+    beside(tmp_path, more_head=["coherence: mosi"])
+    with pytest.raises(ProfileError, match="there is no protocol 'mosi'"):
+        read_sharing(str(tmp_path / "sharing.p.out"))

@@ -28,6 +28,7 @@ void SharingWriter::write(const RunDescription& run) {
     write_process(out_, run);
     write_descriptions(out_, run);
     out_ << "line: " << engine_.config().caches.d1.line_bytes << "\ncores: " << engine_.config().cores
+         << "\ncoherence: " << (engine_.config().coherence == CoherenceProtocol::kMesi ? "mesi" : "moesi")
          << "\npage: " << (1u << CoreLoads::kPageBits) << '\n';
     names.write(out_, engine_);
     places.write(out_, names);

@@ -10,6 +10,7 @@
 
 #include "engine/base/geometry.h"
 #include "engine/base/text_output.h"
+#include "engine/sharing/coherence_marks.h"
 
 namespace bd {
 
@@ -20,6 +21,7 @@ struct MachinePreset {
     const char* source;      // all of that, for the profile
     CacheGeometries caches;
     TlbGeometries tlbs;
+    CoherenceProtocol coherence = CoherenceProtocol::kMesi;
 };
 
 std::span<const MachinePreset> machine_presets();

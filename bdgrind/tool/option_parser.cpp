@@ -47,6 +47,14 @@ const char* read(std::string_view text, ThreadOrder* order) {
     return nullptr;
 }
 
+const char* read(std::string_view text, CoherenceChoice* choice) {
+    if (text != "auto" && text != "mesi" && text != "moesi") return "it must be auto, mesi or moesi";
+    *choice = text == "auto"   ? CoherenceChoice::kAuto
+              : text == "mesi" ? CoherenceChoice::kMesi
+                               : CoherenceChoice::kMoesi;
+    return nullptr;
+}
+
 const char* read(std::string_view text, ContextRecursion* recursion) {
     if (text != "folded" && text != "apart") return "it must be folded or apart";
     *recursion = text == "folded" ? ContextRecursion::kFolded : ContextRecursion::kApart;
@@ -297,6 +305,18 @@ const MachinePreset& tlb_preset(const Options& given) {
 
 }  // namespace
 
+CoherenceProtocol coherence_protocol(const Options& given) {
+    switch (given.coherence) {
+        case CoherenceChoice::kMesi:
+            return CoherenceProtocol::kMesi;
+        case CoherenceChoice::kMoesi:
+            return CoherenceProtocol::kMoesi;
+        case CoherenceChoice::kAuto:
+            break;
+    }
+    return given.machine.preset != nullptr ? given.machine.preset->coherence : CoherenceProtocol::kMesi;
+}
+
 EngineConfig engine_config(const Options& given, const CacheGeometries& caches) {
     EngineConfig config{.caches = caches,
                         .cache_sim = given.cache_sim,
@@ -342,6 +362,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
         config.tlbs = given.tlb.given.any() ? given.tlb.given : tlb_preset(given).tlbs;
     }
     if (config.cache_sim && config.caches.d1.line_bytes <= 64) config.cores = given.cores.count;
+    config.coherence = coherence_protocol(given);
     return config;
 }
 
@@ -371,6 +392,7 @@ void write_thread_order(TextOutput& out, const Options& given) {
     } else {
         out << ", slices of " << given.thread_slice << " instructions";
     }
+    if (coherence_protocol(given) == CoherenceProtocol::kMoesi) out << ", MOESI";
     if (given.why != WhyChoice::kNo) out << ", one set of caches for all";
 }
 

@@ -27,6 +27,9 @@ const char* text_of(WhyChoice choice) {
 const char* text_of(CoreCount) { return "no"; }
 const char* text_of(EngineThreadCount) { return "auto"; }
 const char* text_of(const SampleOption&) { return "no"; }
+const char* text_of(CoherenceChoice choice) {
+    return choice == CoherenceChoice::kAuto ? "auto" : choice == CoherenceChoice::kMesi ? "mesi" : "moesi";
+}
 const char* text_of(ThreadOrder order) { return order == ThreadOrder::kVirtual ? "virtual" : "valgrind"; }
 const char* text_of(ContextRecursion recursion) {
     return recursion == ContextRecursion::kFolded ? "folded" : "apart";

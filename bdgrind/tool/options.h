@@ -82,6 +82,7 @@ enum class SystemTime : std::uint8_t { kNo, kMilliseconds, kMicroseconds, kNanos
 enum class TreeChoice : std::uint8_t { kNo, kYes, kSites };
 enum class WhyChoice : std::uint8_t { kNo, kCauses, kYes };
 enum class ThreadOrder : std::uint8_t { kVirtual, kValgrind };
+enum class CoherenceChoice : std::uint8_t { kAuto, kMesi, kMoesi };
 
 // Whether paths within functions are followed: in those that are named, or in all.
 struct PathOption : PatternList {
@@ -253,6 +254,10 @@ struct SampleOption {
     BD_OPTION(Order, thread_order, "thread-order", ThreadOrder::kVirtual, "virtual|valgrind",           \
               "virtual: interleave threads in small slices; valgrind:\n"                                \
               "long turns, as Valgrind ran them")                                                       \
+    BD_OPTION(Protocol, coherence, "coherence", CoherenceChoice::kAuto, "auto|mesi|moesi",              \
+              "mesi: lines that another core reads are no longer\n"                                     \
+              "modified; moesi: they are, and passed on; auto: moesi\n"                                 \
+              "with --machine=zen2 to zen5, else mesi")                                                 \
     BD_OPTION(Number, thread_slice, "thread-slice", 1000, "<n>",                                        \
               "the length of a slice, in instructions")                                                 \
     BD_OPTION_GROUP("speed")                                                                            \
@@ -292,6 +297,7 @@ using Paths = PathOption;
 using Recursion = ContextRecursion;
 using Cores = CoreCount;
 using Order = ThreadOrder;
+using Protocol = CoherenceChoice;
 using Sample = SampleOption;
 using Threads = EngineThreadCount;
 }  // namespace option_type

@@ -168,7 +168,8 @@ Session::Session()
             OrderRules{.cores = config_.cores,
                        .slice = options.thread_slice,
                        .is_virtual = options.thread_order == ThreadOrder::kVirtual,
-                       .line_bits = config_.caches.d1.line_bits()});
+                       .line_bits = config_.caches.d1.line_bits(),
+                       .coherence = config_.coherence});
     }
     const bool samples = options.sample.bursts.length != 0;
     // Bursts are short: another thread would take more processor time, for its part of the caches, than it saves.

@@ -25,6 +25,7 @@ def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey,
     names = NameLists({place.function: 0 for place in places}, {place.file for place in places})
     text = [
         "sharing: 1\n", *run_lines(head), f"line: {found.line}\ncores: {found.cores}\n",
+        f"coherence: {found.protocol.value}\n" if found.protocol else "",
         f"page: {found.page}\n" if found.page else "", names.text(), f"places: {len(places)}\n",
     ]
     text += (

@@ -12,7 +12,7 @@ from ..model.errors import UserError
 from ..model.narrow import narrow
 from ..model.objects import Objects
 from ..model.profile import Row
-from ..model.sharing import CoreTotals, Sharing, sum_of_cores
+from ..model.sharing import CoreTotals, Protocol, Sharing, sum_of_cores
 from ..model.why import Instruction
 from .objects_file import GroupKey
 from .why_sum import keys_of_groups
@@ -46,6 +46,7 @@ class RankSharing(NamedTuple):
     page: int
     loads: _Columns
     page_misses: _Columns
+    protocol: Protocol | None
 
 
 def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
@@ -75,6 +76,7 @@ def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
         sharing.page,
         _columns(loads),
         _columns((number, *one) for number, load in enumerate(sharing.loads, 1) for one in load.misses),
+        sharing.protocol,
     )
 
 
@@ -93,7 +95,9 @@ def added(things: Sequence[RankSharing], most_lines: int, most_accesses: int) ->
             )
         found.add(thing)
     found.cut(most_lines, most_accesses)
-    return found.whole(things[0], max(thing.cores for thing in things), max(thing.page for thing in things))
+    return found.whole(things[0], max(thing.cores for thing in things), max(thing.page for thing in things))._replace(
+        protocol=things[0].protocol if len({thing.protocol for thing in things}) == 1 else None
+    )
 
 
 class _Sum:
@@ -204,6 +208,7 @@ class _Sum:
             page,
             _columns((*key, *counts) for key, counts in self._loads.items()),
             _columns((load_number[load], core, count) for (load, core), count in self._page_misses.items()),
+            first.protocol,
         )
 
 

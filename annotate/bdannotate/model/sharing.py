@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,14 @@ CORE_EVENTS = (
     "Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "D1copy", "I2mr", "D2mr", "D2mw", "ILmr", "DLmr", "DLmw",
     "SpLoss1", "UsByte1", "SpLossD1", "UsByteD1",
 )
+
+
+class Protocol(enum.Enum):
+    """What becomes of a line that one core has modified and another one reads. MESI: it is written to the level that
+    they share, and no longer modified. MOESI: the first core owns it, and passes it on to all that ask for it."""
+
+    MESI = "mesi"
+    MOESI = "moesi"
 
 
 class CoreTotals(NamedTuple):
@@ -108,6 +117,13 @@ class Sharing:
     totals: tuple[CoreTotals, ...] = ()  # by core; empty if all cores share one set of caches
     page: int = 0  # bytes; 0: pages and loads are not recorded
     loads: tuple[CoreLoad, ...] = ()
+    protocol: Protocol | None = None  # None: not recorded
+
+    @property
+    def reads(self) -> int:
+        """Transfers by reads."""
+        accesses = [*self.others, *(access for line in self.lines for access in line.accesses)]
+        return sum(access.reads for access in accesses)
 
     @property
     def rest(self) -> int:
@@ -139,7 +155,13 @@ def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sha
         for load in one.loads
     )
     page = max(one.page for one in found)
-    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), others, totals, page, loads)
+    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), others, totals, page, loads, _protocol_of(found))
+
+
+def _protocol_of(found: Sequence[Sharing]) -> Protocol | None:
+    """The protocol of all; None if they differ."""
+    protocols = {one.protocol for one in found}
+    return protocols.pop() if len(protocols) == 1 else None
 
 
 def sum_of_cores(totals: Iterable[CoreTotals]) -> tuple[CoreTotals, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..model.errors import FormatProblem
-from ..model.sharing import CORE_EVENTS, CoreLoad, CoreTotals, CoreUse, SharedAccess, SharedLine, Sharing
+from ..model.errors import FormatProblem, shorten
+from ..model.sharing import CORE_EVENTS, CoreLoad, CoreTotals, CoreUse, Protocol, SharedAccess, SharedLine, Sharing
 from ..model.why import Instruction
 from .columns import path_beside
 from .sections import SectionReader, Table, number_of
@@ -42,7 +42,7 @@ class _Reader(SectionReader[Sharing]):
     sections = _SECTIONS
 
     def _part(self) -> Sharing:
-        headers, own, _, places, _ = self._places_head(("line", "cores", "page"))
+        headers, own, _, places, _ = self._places_head(("line", "cores", "coherence", "page"))
         line, cores = number_of(own, "line"), number_of(own, "cores")
         if line > 64 or cores > _MOST_CORES:
             raise FormatProblem(f"lines of {line:,} bytes and {cores:,} cores are more than there can be")
@@ -54,8 +54,15 @@ class _Reader(SectionReader[Sharing]):
         page = number_of(own, "page") if "page" in own else 0
         return Sharing(
             (headers.part(self._source, ()),), line, cores, lines, others, _totals(found.get("totals")), page,
-            _loads(found, places),
+            _loads(found, places), _protocol(own.get("coherence")),
         )
+
+
+def _protocol(name: str | None) -> Protocol | None:
+    try:
+        return None if name is None else Protocol(name)
+    except ValueError:
+        raise FormatProblem(f"coherence: there is no protocol '{shorten(name or '')}'") from None
 
 
 def _lines(

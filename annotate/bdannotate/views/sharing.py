@@ -52,6 +52,11 @@ def sharing_lines(found: SharingReport, limit: int | None, page: Page) -> list[s
             f"{found.rest:,} more transfers are of lines that moved fewer than four times each, or that "
             "there was no room to record.", "", page,
         )
+    if found.written_back:
+        lines += ["", *hanging(
+            f"{found.written_back:,} of these lines were written to the level that all cores share, as another core "
+            "read them (MESI).", "", page,
+        )]
     return lines if lines[-1] else lines[:-1]
 
 
@@ -168,6 +173,7 @@ def sharing_json(found: SharingReport) -> dict[str, Json]:
     return {
         "transfers": found.transfers, "saved": found.false, "other": found.rest, "line": found.line,
         "seconds": found.cost * 1e-9,
+        "coherence": None if found.protocol is None else found.protocol.value, "written_back": found.written_back,
         "data": [_data(data) for data in found.data],
         "cores": [
             {"core": one.core, "events": {event: one.of(event) for event in CORE_EVENTS}} for one in found.totals

@@ -15,6 +15,7 @@
 #include "engine/costs/flow_paths.h"
 #include "engine/objects/objects.h"
 #include "engine/order/order_sampler.h"
+#include "engine/sharing/coherence_marks.h"
 
 namespace bd {
 
@@ -48,8 +49,9 @@ struct EngineConfig {
     // Lines that D1 loads before only one in eight is recorded for `reuses`.
     std::uint64_t whole_reuses = std::uint64_t{1} << 17;
     ReuseRules reuse_rules{};
-    TlbGeometries tlbs{};     // must be legal; needs cache_sim
-    std::uint32_t cores = 0;  // 0: not simulated; needs cache_sim
+    TlbGeometries tlbs{};                                    // must be legal; needs cache_sim
+    std::uint32_t cores = 0;                                 // 0: not simulated; needs cache_sim
+    CoherenceProtocol coherence = CoherenceProtocol::kMesi;  // by which the trace's marks of cores have been made
 
     // How many cores have caches of their own, in front of LL. Why lines are loaded is known only where all share one
     // set of caches.

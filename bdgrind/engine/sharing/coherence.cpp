@@ -39,7 +39,7 @@ Coherence::Stay& Coherence::Followed::of(std::uint8_t core) {
         state.modified = true;
     } else {
         state.holders |= bit;
-        state.modified &= is_here;
+        if (protocol_ == CoherenceProtocol::kMesi) state.modified &= is_here;
     }
     return outcome;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which cores hold a line, by the MESI protocol: any number of cores until one writes, then that core alone. The caches
-// of cores are as large as memory here: a core keeps a line that it has touched until another core writes to it, so
-// everything that is counted is due to sharing.
+// Which cores hold a line, by the MESI or the MOESI protocol: any number of cores until one writes, then that core
+// alone. The caches of cores are as large as memory here: a core keeps a line that it has touched until another core
+// writes to it, so everything that is counted is due to sharing.
 //
 // Lines that move between cores again and again are followed: which bytes does each core use?
 
@@ -37,8 +37,9 @@ public:
     static constexpr std::size_t kMostFollowed = std::size_t{1} << 16;
 
     // `line_bits`: log2 of the line size in bytes, 4 to 6.
-    explicit Coherence(unsigned line_bits, std::size_t most_followed = kMostFollowed)
-        : line_bits_(line_bits), most_followed_(most_followed), known_(kMostCores * kKnownLines) {}
+    explicit Coherence(unsigned line_bits, CoherenceProtocol protocol = CoherenceProtocol::kMesi,
+                       std::size_t most_followed = kMostFollowed)
+        : line_bits_(line_bits), protocol_(protocol), most_followed_(most_followed), known_(kMostCores * kKnownLines) {}
 
     unsigned line_bits() const { return line_bits_; }
 
@@ -85,7 +86,7 @@ private:
         std::uint64_t holders = 0;   // a bit for each core
         std::uint64_t losers = 0;    // cores that lost it to a write and have not touched it since
         std::uint32_t followed = 0;  // 1 + its index in followed_; 0: it is not followed
-        bool modified = false;       // by its only holder
+        bool modified = false;       // by its only holder; with kMoesi, by one of them
         std::uint8_t taken = 0;      // outcomes so far, up to kFollowedFrom
 
         bool operator==(const Line&) const = default;
@@ -124,6 +125,7 @@ private:
     CoreUseMark end(Stay* stay, LineNumber line) const;
 
     unsigned line_bits_;
+    CoherenceProtocol protocol_;
     std::size_t most_followed_;
     LineTable<Line> lines_;
     std::vector<Followed> followed_;

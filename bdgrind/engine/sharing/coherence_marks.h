@@ -17,6 +17,11 @@ namespace bd {
 // Cores are numbered from 0.
 inline constexpr std::uint32_t kMostCores = 64;
 
+// What becomes of a line that one core has modified and another one reads: it is written to the level that they share,
+// and is not modified then (MESI); or the core that had modified it still owns it, and passes it on to all that
+// ask for it (MOESI).
+enum class CoherenceProtocol : std::uint8_t { kMesi, kMoesi };
+
 // How a core used a line that it had got from another one.
 enum class SharingKind : std::uint8_t {
     kUnknown,    // the bytes that others had written are not known

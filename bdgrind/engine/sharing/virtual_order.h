@@ -27,13 +27,14 @@ struct OrderRules {
     std::uint32_t slice = 1000;        // instructions that a thread executes at a time, at least 1
     bool is_virtual = true;            // false: threads are simulated in Valgrind's order
     unsigned line_bits = 6;            // of D1, at most 6
+    CoherenceProtocol coherence = CoherenceProtocol::kMesi;
     // How many words may wait for each thread.
     std::size_t most_waiting = std::size_t{1} << 20;
 };
 
 class VirtualOrder {
 public:
-    explicit VirtualOrder(const OrderRules& rules) : rules_(rules), coherence_(rules.line_bits) {}
+    explicit VirtualOrder(const OrderRules& rules) : rules_(rules), coherence_(rules.line_bits, rules.coherence) {}
     VirtualOrder(const VirtualOrder&) = delete;
     VirtualOrder& operator=(const VirtualOrder&) = delete;
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[3]
 _CACHES = ("I1", "D1", "L2", "LL")
+_END = r"(?:,\s*CoherenceProtocol::k\w+)?\),\n"  # of a preset
 
 
 def _product(text: str) -> int:
@@ -28,7 +29,9 @@ def _presets() -> dict[str, tuple[dict[str, str], str]]:
     assert len(known) == 3
     known["kNoCache"] = "none"
     found = {}
-    rows = re.findall(r'BD_PRESET\("([^"]+)", "[^"]+", "([^"]+)",\s*\{(.*?)\}, k\w+Tlbs\),\n', text, re.DOTALL)
+    rows = re.findall(
+        rf'BD_PRESET\("([^"]+)", "[^"]+", "([^"]+)",\s*\{{(.*?)\}}, k\w+Tlbs{_END}', text, re.DOTALL
+    )
     for name, last_level, caches in rows:
         texts = [
             known[word] if word else f"{_product(size)},{ways},{line}"
@@ -50,7 +53,7 @@ def _tlbs() -> dict[tuple[str, str], list[str]]:
         )
         assert len(sizes[name]) == 2, name
     found = {}
-    for preset, name in re.findall(r'BD_PRESET\("([^"]+)".*?, (k\w+Tlbs)\),\n', text, re.DOTALL):
+    for preset, name in re.findall(rf'BD_PRESET\("([^"]+)".*?, (k\w+Tlbs){_END}', text, re.DOTALL):
         for bits, *tlbs in sizes[name]:
             unit = f"{1 << int(bits) - 20} MiB" if int(bits) >= 20 else f"{1 << int(bits) - 10} KiB"
             found[preset, unit] = [tlb.replace(" ", "") or "shared" for tlb in tlbs]

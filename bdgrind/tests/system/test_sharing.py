@@ -320,3 +320,20 @@ def test_processors_are_taken_modulo_the_cores_and_do_not_matter_to_one_for_each
     run = run_tool(tmp_path, words, [*SMALL_CACHES, f"--cores={cores}"])
     found = [core["core"] for core in report(run)["sharing"]["cores"]]
     assert found == (expected if cores != "1" else [])
+
+
+def test_with_moesi_a_line_stays_modified_where_others_read_it(tmp_path: Path) -> None:
+    """One thread publishes, and others read: with MOESI, each of them gets the line from the owner."""
+    words: list[str | Path] = [GUESTS / "sharing", "queue", "2"]
+    common = [*SMALL_CACHES, "--cores=threads", "--fair-sched=try"]
+    choices: list[tuple[str, ...]] = [(), ("--coherence=moesi",), ("--machine=zen4",), ("--coherence=mesi",)]
+    runs = {
+        options: run_tool(tmp_path, words, [*common, *options], name=str(number))
+        for number, options in enumerate(choices)
+    }
+    told = {options: report(run)["sharing"] for options, run in runs.items()}
+    assert [one["coherence"] for one in told.values()] == ["mesi", "moesi", "moesi", "mesi"]
+    for options, run in runs.items():
+        reads = run.profile.totals["Xferr"]
+        assert told[options]["written_back"] == (reads if told[options]["coherence"] == "mesi" else 0)
+    assert runs[("--coherence=moesi",)].profile.totals["Xferr"] >= runs[()].profile.totals["Xferr"] > 0

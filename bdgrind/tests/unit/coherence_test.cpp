@@ -106,10 +106,30 @@ TEST_F(CoherenceTest, EmptyCachesHaveNothingInCommon) {
     EXPECT_TRUE(write(1).is_nothing());
 }
 
+// By hand: core 0 writes; cores 1 and 2 read; core 1 writes; core 0 reads.
+TEST(CoherenceProtocols, DifferInWhatSeveralReadersOfAModifiedLineGet) {
+    const std::vector<CoreAccess> accesses{{0, 7, 1, true}, {1, 7, 1, false}, {2, 7, 1, false}, {2, 7, 1, false},
+                                           {1, 7, 1, true}, {0, 7, 1, false}, {2, 7, 1, false}};
+    const auto transfers = [&](CoherenceProtocol protocol) {
+        Coherence coherence(6, protocol);
+        std::vector<CoreUseMark> ends;
+        std::vector<bool> found;
+        for (const CoreAccess& each : accesses) {
+            found.push_back(
+                coherence.access(each.core, LineNumber{each.line}, each.bytes, each.writes, &ends).transferred);
+        }
+        return found;
+    };
+    // Core 1 has the line when it writes. With MESI, the second reader gets it from the level that all share.
+    EXPECT_EQ(transfers(CoherenceProtocol::kMesi), (std::vector<bool>{0, 1, 0, 0, 0, 1, 0}));
+    EXPECT_EQ(transfers(CoherenceProtocol::kMoesi), (std::vector<bool>{0, 1, 1, 0, 0, 1, 1}));
+}
+
 // What the history of a line says, access by access; slowly.
 class History {
 public:
-    explicit History(std::vector<CoreAccess> accesses) : all_(std::move(accesses)) {}
+    History(std::vector<CoreAccess> accesses, CoherenceProtocol protocol)
+        : all_(std::move(accesses)), protocol_(protocol) {}
 
     bool holds(std::uint8_t core, std::size_t before) const {
         for (std::size_t i = before; i-- != 0;) {
@@ -136,11 +156,19 @@ public:
         }
         return false;
     }
+    // With MOESI, it stays modified once it has been: by the last core that wrote to it, which holds it.
+    bool is_owned_elsewhere(std::uint8_t core, std::size_t before) const {
+        for (std::size_t i = before; i-- != 0;) {
+            if (all_[i].line == all_[before].line && all_[i].writes) return all_[i].core != core;
+        }
+        return false;
+    }
     CoherenceOutcome outcome(std::size_t at) const {
         const std::uint8_t core = all_[at].core;
         const bool is_here = holds(core, at);
-        CoherenceOutcome outcome{.transferred = !is_here && is_modified_elsewhere(core, at),
-                                 .lost = !is_here && has_touched(core, at)};
+        const bool is_mesi = protocol_ == CoherenceProtocol::kMesi;
+        const bool is_modified = is_mesi ? is_modified_elsewhere(core, at) : is_owned_elsewhere(core, at);
+        CoherenceOutcome outcome{.transferred = !is_here && is_modified, .lost = !is_here && has_touched(core, at)};
         for (std::uint8_t other = 0; all_[at].writes && other < kMostCores; ++other) {
             outcome.invalidated += other != core && holds(other, at);
         }
@@ -170,6 +198,7 @@ public:
 
 private:
     std::vector<CoreAccess> all_;
+    CoherenceProtocol protocol_;
 };
 
 TEST(Coherence, RandomAccessesAreAsTheirHistorySays) {
@@ -189,13 +218,14 @@ TEST(Coherence, RandomAccessesAreAsTheirHistorySays) {
             accesses.push_back({static_cast<std::uint8_t>(below(cores)), 0x1000 + distance * below(lines),
                                 std::uint64_t{0xff} << 8 * below(8), below(10) < writes});
         }
-        const History history(accesses);
-        Coherence coherence(6);
+        const auto protocol = run % 3 == 0 ? CoherenceProtocol::kMoesi : CoherenceProtocol::kMesi;
+        const History history(accesses, protocol);
+        Coherence coherence(6, protocol);
         std::vector<CoreUseMark> ends;
         for (std::size_t i = 0; i < accesses.size(); ++i) {
             const CoreAccess& access = accesses[i];
-            const bool is_nothing = coherence.change_nothing(access.core, LineNumber{access.line},
-                                                             [&] { return access.writes; });
+            const bool is_nothing =
+                coherence.change_nothing(access.core, LineNumber{access.line}, [&] { return access.writes; });
             if (is_nothing) {
                 ASSERT_TRUE(history.outcome(i).is_nothing()) << run << ' ' << i;
                 ++nothing;
@@ -229,7 +259,7 @@ TEST(Coherence, RandomAccessesAreAsTheirHistorySays) {
 }
 
 TEST(Coherence, FollowsNoMoreLinesThanItMay) {
-    Coherence coherence(6, 2);
+    Coherence coherence(6, CoherenceProtocol::kMesi, 2);
     std::vector<CoreUseMark> ends;
     unsigned followed = 0;
     for (std::uint64_t line = 0; line < 5; ++line) {

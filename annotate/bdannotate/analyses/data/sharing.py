@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...model.objects import CodeLine, ObjectGroup, Objects
 from ...model.profile import Function
-from ...model.sharing import CoreTotals, CoreUse, SharedLine, Sharing
+from ...model.sharing import CoreTotals, CoreUse, Protocol, SharedLine, Sharing
 from .core_loads import CoreLoadsReport, report_loads
 
 # Nanoseconds of a transfer between cores if the machine file has no figure: an assumption, typical of machines with one
@@ -82,6 +82,13 @@ class SharingReport:
     cost: float  # nanoseconds of a transfer
     totals: tuple[CoreTotals, ...] = ()  # by core; empty if all cores share one set of caches
     loads: CoreLoadsReport | None = None  # None: not recorded
+    protocol: Protocol | None = None  # None: not known
+    reads: int = 0  # transfers by reads
+
+    @property
+    def written_back(self) -> int | None:
+        """Lines that were written to the shared level as another core read them; None if that is not known."""
+        return None if self.protocol is None else self.reads if self.protocol is Protocol.MESI else 0
 
     def notable(self, instructions: int) -> Sequence[SharedData]:
         """The data of which enough transfers can be saved; empty if that would be too small a share of the run's time.
@@ -108,7 +115,7 @@ def report_sharing(found: Sharing, objects: Objects | None, cost: float | None =
     saved = sum(one.transfers - one.after for one in data)
     return SharingReport(
         tuple(data), found.transfers, saved, found.rest, found.line, found.cores, cost or ASSUMED_COST, found.totals,
-        report_loads(found, objects),
+        report_loads(found, objects), found.protocol, found.reads,
     )
 
 
