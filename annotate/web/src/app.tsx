@@ -65,10 +65,10 @@ export function App({ report }: { report: Report }) {
         const chosen = stored("theme");
         return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     });
-    // Of several failures, the first one is said.
+    // Only the first failure is shown.
     const fail = (error: unknown): void =>
         setFailure((said) => said || (error instanceof Error ? error.message : String(error)));
-    // The one of the range that was chosen last is kept.
+    // Keeps the report of the range that was chosen last.
     const ranged = useRef<Report | null>(null);
     const reportOf = (state: State): Report => {
         const range = rangeOf(report.facts, state);
@@ -77,7 +77,7 @@ export function App({ report }: { report: Report }) {
         if (known?.from !== range.from || known.to !== range.to) ranged.current = report.of(range);
         return ranged.current!;
     };
-    // What a view that is there already has not unpacked yet is waited for: the view stays as it is until then.
+    // The old view stays until the data for the new state is unpacked.
     const show = (next: State): void => {
         const { dataset } = document.documentElement;
         const before = wanted.current;
@@ -109,7 +109,7 @@ export function App({ report }: { report: Report }) {
             document.documentElement.dataset["loaded"] = "";
         };
         addEventListener("hashchange", changed);
-        requestAnimationFrame(() => setTimeout(() => void load())); // after the first picture
+        requestAnimationFrame(() => setTimeout(() => void load())); // after the first view is drawn
         return () => removeEventListener("hashchange", changed);
     }, []);
     useEffect(() => {
@@ -184,7 +184,7 @@ export function App({ report }: { report: Report }) {
     );
 }
 
-// What goes wrong in a view stays in it: all others can be opened, and it again.
+// An error in a view is confined to it: other views still work, and the view can be opened again.
 interface Tried {
     at: State;
     error: string | null;
@@ -214,7 +214,7 @@ function shortCommand(command: string): string {
     return [baseName(program), ...rest].join(" ");
 }
 
-// The chosen function, and the way to it in each view.
+// The chosen function, with links to it in each view.
 function Chosen({ fn }: { fn: number }) {
     const { report, state, go, link } = usePage();
     const metric = report.sizeMetric(state.metric);

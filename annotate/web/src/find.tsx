@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Searching: plain text, unless the switch says that it is a regular expression; in each view the same box.
+// Search: the same box in each view. The text is plain, unless the switch makes it a regular expression.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { usePage } from "./context";
@@ -10,7 +10,7 @@ import type { State } from "./state";
 
 export type Match = (name: string) => boolean;
 
-// null: nothing is searched for. What is no regular expression matches nothing.
+// null: the text is empty. A text that is no valid regular expression matches nothing.
 export function matcher({ q, re }: Pick<State, "q" | "re">): Match | null {
     if (!q) return null;
     const pattern = re ? expression(q) : null;
@@ -32,7 +32,7 @@ export function useMatch(): Match | null {
     return useMemo(() => matcher({ q, re }), [q, re]);
 }
 
-// What was found: how many, which of them is chosen, from 0, or -1, and how to choose another.
+// The matches of a search: their count, the number of the chosen one (from 0; -1 for none), and how to choose another.
 export interface Found {
     count: number;
     at: number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// All keys, and what the mouse does, in a box of their own: `?` opens it.
+// A box that lists all keys and mouse actions; `?` opens it.
 
 import { useEffect, useRef } from "preact/hooks";
 

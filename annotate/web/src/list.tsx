@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A list of many rows of equal height: only those in sight are there, and the head stays above them.
+// A list of many rows of equal height. Only visible rows exist; the head stays above them.
 
 import { options, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -17,7 +17,7 @@ export function LongList({ rows, height, head, render, className, focusRow, labe
     focusRow: number | null;
     label: string;
     role?: "grid" | "treegrid";
-    active?: string | undefined; // the id of the row that the keys are at
+    active?: string | undefined; // the id of the row with the keyboard focus
 }) {
     const box = useRef<HTMLDivElement>(null);
     const [seen, setSeen] = useState({ from: 0, to: 60 });
@@ -42,7 +42,7 @@ export function LongList({ rows, height, head, render, className, focusRow, labe
     useEffect(() => {
         const media = matchMedia("print");
         const changed = (): void => setPrinting(media.matches);
-        // The print is made when the listeners have run.
+        // The browser prints after the listeners have run.
         const now = (value: boolean): void => {
             const { debounceRendering } = options;
             options.debounceRendering = (render) => render();

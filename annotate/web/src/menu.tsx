@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The menu at the right button: what can be done with a function, or with a path that leads to it.
+// The menu of the right mouse button, with actions on a function or on a path to it.
 
 import { useEffect, useRef } from "preact/hooks";
 import { linkTo, usePage, type Page } from "./context";
@@ -13,8 +13,8 @@ export interface Chosen {
     x: number;
     y: number;
     fn: number | null;
-    node: number | null; // as a link calls it
-    stack: string[]; // names from the outermost to this one
+    node: number | null; // its number in links
+    stack: string[]; // the names on the path to it, the outermost first
 }
 
 interface Item {

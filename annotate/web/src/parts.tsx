@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Small pieces that several views are made of.
+// Small parts that several views share.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -40,10 +40,10 @@ export function ItemLink({ item, items }: { item: number; items: Items }) {
     return <a class="fn" href={link({ fn: items.fn(item) })} title={items.where(item)}>{items.name(item)}</a>;
 }
 
-// A name that gives way in the middle where there is too little room: names differ at their ends.
+// A name that is cut in the middle if there is not enough room, as names differ at their ends.
 export function Shortened({ text }: { text: string }) {
     if (text.length <= shortEnough) return <span class="shortened">{text}</span>;
-    // What is copied is all of it: the end that stands behind the start is drawn by the style sheet.
+    // Copying takes the whole name: the style sheet draws the end behind the start.
     return (
         <span class="shortened" data-end={text.slice(-keptEnd)}>
             <span class="start">{text.slice(0, -keptEnd)}<span class="copied">{text.slice(-keptEnd)}</span></span>
@@ -59,7 +59,7 @@ export function PlaceLink({ fn, file, line }: { fn: number; file: number; line: 
     );
 }
 
-// A line with its text, as far as that is in the report.
+// A line, with its text if the report has it.
 export function SourceLine({ fn, file, line, share }: { fn: number; file: number; line: number; share?: number }) {
     const { report } = usePage();
     const text = report.sourceLine(file, line);
@@ -72,7 +72,7 @@ export function SourceLine({ fn, file, line, share }: { fn: number; file: number
     );
 }
 
-// How far a metric of a sampled run may be off.
+// The error of a metric of a sampled run.
 export function Interval({ metric, costs, kind = "self" }: { metric: Metric; costs: Costs; kind?: Kind }) {
     const [value, width] = [metricValue(metric, costs, kind), halfWidth(metric, costs, kind)];
     return <IntervalOf metric={metric} value={value} width={width} />;
@@ -91,7 +91,7 @@ export function IntervalOf({ metric, value, width }: {
     return <>{" "}<small class="interval" title={title} data-width={width ?? ""}>{text}</small></>;
 }
 
-// A metric's value; where two profiles are compared, with its change, unless what it was before is not known.
+// The value of a metric; if two profiles are compared, with its change, unless the value before is unknown.
 export function Value({ column, costs, alone = false }: { column: MetricColumn; costs: Costs; alone?: boolean }) {
     const { report } = usePage();
     const { metric, kind } = column;
@@ -136,7 +136,7 @@ export function MetricPicker({ metrics, value, onPick, label }: {
     );
 }
 
-// of: the table that must have what can be picked.
+// of: the table that must have the events of each metric that can be picked.
 export function SizePicker({ of }: { of?: TableName }) {
     const { report, state, go } = usePage();
     return (
@@ -149,8 +149,8 @@ export function SizePicker({ of }: { of?: TableName }) {
     );
 }
 
-// What only starts the program is one row, unless all of it is asked for, or one of its functions is searched for or
-// hidden.
+// Functions that only start the program share one row, unless the reader shows all of them, or searches for or hides
+// one of them.
 export function foldsStart(report: Report, state: State): boolean {
     const match = matcher(state);
     return !state.above && !report.facts.above.some((fn) =>
@@ -184,7 +184,7 @@ export function CyclesButton() {
     );
 }
 
-// That there was no room for all paths in the tree, said where paths are shown.
+// A note where paths are shown that the tree had no room for all of them.
 export function FullTree({ metric }: { metric: Metric }) {
     const { report, state } = usePage();
     const { tree } = report;
@@ -208,7 +208,7 @@ export function FullTree({ metric }: { metric: Metric }) {
     );
 }
 
-// share: what the colours tell of; none, if there is nothing to tell.
+// share: the metric that colours show; null: none.
 export function Legend({ kind, share = null }: { kind: "share" | "change"; share?: Metric | null }) {
     const bar = useRef<HTMLSpanElement>(null);
     useEffect(() => {
@@ -232,7 +232,7 @@ export function ShareBar({ share, label }: { share: number; label: string }) {
     );
 }
 
-// In place of what is not unpacked yet; or never will be, as the page was cut off or damaged on its way.
+// Replaces a view whose data is not unpacked yet, or never will be, as the page was cut off or damaged on its way.
 export function Unread({ what }: { what: string }) {
     const { report, state } = usePage();
     if (report.isDamaged(state)) return <Empty>The report is incomplete or damaged: {what} cannot be shown.</Empty>;

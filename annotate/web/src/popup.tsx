@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What opens over a view, and closes on Escape, on a click elsewhere, and when the focus leaves it.
+// A box that opens over a view. It closes on Escape, on a click elsewhere, and when the focus leaves it.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which profiles the page weighs, said above every view while these are not all; and what is of all of them even then.
+// A note above every view, if a range of profiles is chosen: which profiles these are, and what is about all of them
+// nevertheless.
 
 import { usePage } from "./context";
 import { rangeOf } from "./report";
 import type { View } from "./state";
 
-// Of views that are, in part, not of the range.
+// The notes of views with parts that are not about the range.
 const ofAll: Partial<Record<View, string>> = {
     summary: "What to look at first, places to change and curves are of all.",
     data: "Data objects are of all.",

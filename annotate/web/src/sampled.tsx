@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// That what the page shows is of a sampled run, said above every view.
+// A note above every view that the page is about a sampled run.
 
 import { usePage } from "./context";
 import { times } from "./format";

@@ -9,7 +9,7 @@ import { count, grouped, percent } from "../format";
 
 const cell = { width: 13, height: 20, gap: 5, group: 8, left: 44, rowGap: 8 };
 
-// The bytes of an element: how dark a byte is tells how often it was loaded in vain.
+// The bytes of an element: the darker a byte, the more often it was loaded in vain.
 // brief: without a title and explanations.
 export function Picture({ layout, type, brief = false }: {
     layout: NonNullable<DataGroup["layout"]>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What to change, as far as a profile tells it without a run that asks why: a card for each place that is worth it.
+// What to change, by a profile without causes (--why): a card for each place that is worth it.
 
 import { usePage } from "../context";
 import type { Hint, HintData, Hints } from "../data";
@@ -64,7 +64,7 @@ function Place({ hint }: { hint: Hint }) {
     );
 }
 
-// Who has a part in it.
+// The callers and library functions that have a part in it.
 function Context({ hint }: { hint: Hint }) {
     return (
         <>

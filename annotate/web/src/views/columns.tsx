@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The columns of the tables: their heads, which there are, in which order and how wide.
+// The columns of tables: their heads, choice, order and widths.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { usePage } from "../context";
@@ -15,7 +15,7 @@ const dragged = "application/x-bdgrind-column";
 const titleOf = ({ metric, kind }: MetricColumn): string =>
     `${metric.title}, ${kind === "incl" ? "inclusive" : "self"}`;
 
-// The order of columns in which the one at `from` stands at `to`.
+// The order of columns after moving the one at `from` to `to`.
 export function moved(names: readonly string[], from: number, to: number): string[] {
     const order = names.filter((_, at) => at !== from);
     const name = names[from];
@@ -23,8 +23,8 @@ export function moved(names: readonly string[], from: number, to: number): strin
     return [...order.slice(0, to), name, ...order.slice(to)];
 }
 
-// What is moved in a document loses the focus in Firefox 140. Returns what to call when an event is about to change the
-// order of columns: the focus is then back where that event was.
+// In Firefox 140, an element that moves loses the focus. Returns a function to call before an event changes the order
+// of columns, which gives the focus back to the element of the event.
 function useKeptFocus(names: readonly string[]): (event: Event) => void {
     const focused = useRef<HTMLElement | null>(null);
     useLayoutEffect(() => {
@@ -169,7 +169,7 @@ export function ColumnPicker({ columns }: { columns: MetricColumn[] }) {
     );
 }
 
-// A column that the reader makes.
+// The dialog for a column that the reader defines.
 function NewColumn({ add }: { add: (name: string) => void }) {
     const { report } = usePage();
     const [text, setText] = useState("");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How many misses caches of other sizes would have, of the program, of code and of data, with the knees.
+// The curves of misses in caches of other sizes, for the program, code and data, with their knees.
 
 import { useEffect, useState } from "preact/hooks";
 import { usePage, useSize } from "../context";
@@ -10,7 +10,7 @@ import { Plot, missesAt } from "../plot";
 
 interface Line {
     name: string;
-    style: string; // a class
+    style: string; // the name of a class
     curve: Curve;
 }
 
@@ -39,7 +39,7 @@ export function Curves({ why }: { why: Why }) {
     );
 }
 
-// Those of the function that is chosen, or that has most misses; or of a loop.
+// The curves of a loop, or of the chosen function or the one with most misses.
 function OfCode({ why }: { why: Why }) {
     const { report, state, go } = usePage();
     const [loop, setLoop] = useState<number | null>(null);
@@ -87,7 +87,7 @@ function OfCode({ why }: { why: Why }) {
     );
 }
 
-// Of a group of data; nothing of one that is hardly missed.
+// The curve of a group of data; nothing if it has hardly any misses.
 export function DataCurve({ group }: { group: number }) {
     const { report } = usePage();
     const why = report.facts.why;
@@ -193,7 +193,7 @@ function Axes({ plot, why }: { plot: Plot; why: Why }) {
     );
 }
 
-// Bands between the sizes within which many misses go.
+// Bands between the sizes where many misses end.
 function Knees({ plot, curve }: { plot: Plot; curve: Curve }) {
     const { top, bottom } = plot.frame;
     return (
@@ -243,7 +243,7 @@ function Reader({ plot, lines, at }: { plot: Plot; lines: Line[]; at: number }) 
     );
 }
 
-// For those who do not see the picture, and for exact numbers: at powers of two.
+// The same as a table, at powers of two: for readers who cannot see the picture, and for exact numbers.
 function Numbers({ why, plot, lines }: { why: Why; plot: Plot; lines: Line[] }) {
     const rows = why.sizes.slice(0, plot.last + 1).map((size, at) => ({ size, at }))
         .filter(({ size, at }) => at === 0 || Number.isInteger(Math.log2(size)));

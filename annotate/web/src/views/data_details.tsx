@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// One group of data: its blocks, who allocated it, which of its bytes and fields were used, and who loaded it.
+// A group of data: its heap blocks and where they were allocated, its used bytes and fields, and the code that loaded
+// it.
 
 import { usePage } from "../context";
 import { baseName, bytes, grouped } from "../format";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The fields of a type of data, how often each was used, and by which code.
+// The fields of a type of data, with how often they were used, and by which code.
 
 import { usePage } from "../context";
 import type { DataType } from "../data";
@@ -8,7 +8,7 @@ import { count, grouped, percent } from "../format";
 import { ShareBar } from "../parts";
 import { shownLoaders, Where } from "./loaders";
 
-// Its fields, and what would become of them if each array had what is used together.
+// The fields, and the arrays into which they could be split so that each has fields that are used together.
 export function Fields({ type }: { type: DataType }) {
     const { fields, hasUse, parts } = type;
     return (
@@ -82,7 +82,7 @@ function UsedIn({ share }: { share: number }) {
     );
 }
 
-// By each line of code that loads it.
+// The use of fields by each line of code that loads the data.
 export function Uses({ type }: { type: DataType }) {
     const { always } = usePage().report.facts.data!;
     return (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Hot paths within functions: what each costs, the lines it passes, and where it parts from others.
+// Hot paths within functions: the cost of each, its lines, and where it leaves other hot paths.
 
 import type { ComponentChildren } from "preact";
 import { usePage } from "../context";

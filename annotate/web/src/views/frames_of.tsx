@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The loops of a function, and what was inlined into it, below its call graph.
+// The loops and inlined functions of a function, below its call graph.
 
 import { usePage } from "../context";
 import { metricValue } from "../costs";
@@ -9,7 +9,7 @@ import { PlaceLink } from "../parts";
 
 const shownFrames = 60;
 
-// As they are nested.
+// The frames in the order of their nesting.
 export function FramesOf({ fn }: { fn: number }) {
     const { report, state } = usePage();
     const metric = report.sizeMetricOf("frames", state.metric);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A function between its callers and its callees, with what the calls cost.
+// A function between its callers and callees, with the costs of the calls.
 
 import { useMemo } from "preact/hooks";
 import { usePage, useSize } from "../context";
@@ -17,12 +17,12 @@ import { Levels } from "./levels";
 import type { Metric } from "../data";
 
 const shownArcs = 12;
-const shownFound = { one: 15, several: 3 }; // by the levels of the picture
+const shownFound = { one: 15, several: 3 }; // by the number of levels in the picture
 const shownMembers = 50;
-// As the style sheet has them, in pixels.
+// Sizes of the style sheet, in pixels.
 const box = { height: 46, gap: 10 };
 const sideTop = 34;
-const centreBand = { top: 46, height: 110 }; // so high is all of the program
+const centreBand = { top: 46, height: 110 }; // the height of the whole program
 const bandLength = 90;
 
 interface Neighbour {
@@ -41,7 +41,7 @@ export function Graph() {
         [match, metric],
     );
     const isWide = state.levels !== "1";
-    // The place most worth a look.
+    // The function that is most worth a look.
     const fn = (isWide ? state.centre : null) ?? state.fn ?? report.facts.hints.places[0]?.function
         ?? report.ranked(metric, "self")[0]?.fn ?? null;
     return (
@@ -187,7 +187,7 @@ function Around({ fn }: { fn: number }) {
     );
 }
 
-// Of a cycle, with what they cost themselves.
+// The functions of a cycle, with their self costs.
 function Members({ fns }: { fns: readonly number[] }) {
     const { report, state } = usePage();
     const metric = report.sizeMetric(state.metric);
@@ -207,7 +207,7 @@ function Members({ fns }: { fns: readonly number[] }) {
     );
 }
 
-// Of the program: what the function has with all it calls, and itself.
+// The inclusive and the self cost of the function, as parts of the program.
 function OwnBar({ whole, incl, own }: { whole: number | null; incl: number | null; own: number | null }) {
     if (!whole || incl === null || own === null) return null;
     const [inclusive, self] = [Math.min(incl / whole, 1), Math.min(own / whole, 1)];
@@ -268,7 +268,7 @@ function Box({ item: { item, items, call } }: { item: Neighbour }) {
     );
 }
 
-// Bands between a side and the middle, as wide as their share of the program, on both sides alike.
+// Bands between a side and the middle, as wide as their share of the program; both sides have the same scale.
 function Ribbons({ list, inwards }: { list: Neighbour[]; inwards: boolean }) {
     const { report, state } = usePage();
     const metric = report.sizeMetric(state.metric);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the summary begins with: what to look at first, and how much is never used.
+// The beginning of the summary: what to look at first, and how much is never used.
 
 import { usePage } from "../context";
 import { metricValue } from "../costs";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The costliest lines of the program, with their text: those that a reader can change come first.
+// The costliest lines of the program with their texts; lines that a reader can change come first.
 
 import { usePage } from "../context";
 import { metricValue } from "../costs";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The calling context tree as a picture: width is cost, colour what share of it was never used, or where the code is.
+// The calling context tree as a picture: width shows cost; colour, the share never used, or where the code is.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { usePage, useSize } from "../context";

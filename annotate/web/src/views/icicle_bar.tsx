@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What stands above the icicle: how the paths are shown, what is saved, and where in the tree one is.
+// The bars above the icicle: how paths are shown, what can be saved, and the current place in the tree.
 
 import { useMemo } from "preact/hooks";
 import { usePage } from "../context";
@@ -79,7 +79,7 @@ function Saving({ painting, start, width }: { painting: Painting; start: Tops; w
         { tops: start.down, above: start.above.map(label), upside: painting.kind === "self" }, label,
         (cell) => {
             if (painting.kind === "incl") return metricValue(metric, cell.costs, "self") ?? 0;
-            // On its head: what none of the callers below has.
+            // Bottom-up: the cost that no caller below has.
             return cell.size - cell.children().reduce((sum, child) => sum + child.size, 0);
         },
     );
@@ -105,7 +105,7 @@ function Saving({ painting, start, width }: { painting: Painting; start: Tops; w
     );
 }
 
-// From the root to what the picture begins with, and what is left out.
+// The path from the root to the first cell of the picture, and what is left out.
 export function IciclePath({ tree, sandwich, fold, upside, matches }: {
     tree: ContextTree;
     sandwich: number | null;
@@ -138,7 +138,7 @@ export function IciclePath({ tree, sandwich, fold, upside, matches }: {
     );
 }
 
-// Per frame whether the search finds it.
+// For each frame, whether it matches the search.
 export function useFrameMatches(tree: ContextTree): Uint8Array | null {
     const { report } = usePage();
     const match = useMatch();
@@ -149,7 +149,7 @@ export function useFrameMatches(tree: ContextTree): Uint8Array | null {
     );
 }
 
-// What lies on paths that have a match.
+// The share of the cost on paths with a match.
 export function MatchShare({ tree, matches }: { tree: ContextTree; matches: Uint8Array }) {
     const { report, state } = usePage();
     const metric = report.sizeMetricOf("tree", state.metric);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The icicle on the screen: what the mouse and the keys do with it.
+// The icicle on the screen, with mouse and keys.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { leastScale } from "../colours";
@@ -16,8 +16,8 @@ import type { ContextTree } from "../tree";
 import { font, paintRows, pathsOf, rowHeight, rowsOf, type Painting } from "./icicle_paint";
 import { Tip } from "./icicle_tip";
 
-const closer = 0.8; // of the window, for a key or a step of the wheel
-const step = 0.2; // of the window, by a key
+const closer = 0.8; // factor on the window for a key or a step of the wheel
+const step = 0.2; // share of the window that a key moves it by
 const leastDrag = 4; // pixels
 
 interface Props {
@@ -45,7 +45,7 @@ export function Canvas({ tree, shown, width, painting, upside, setFound, window,
     const whole = metricValue(metric, report.totals, "self") ?? 0;
     const start = shown.levels[0]?.[0]?.cell ?? null;
 
-    // Where a cell is in the picture; null: beside it, or too narrow.
+    // The place of a cell in the picture; null: it is outside, or too narrow.
     const placeOf = (cell: Cell | null): { row: number; rect: Rect } | null => {
         if (!cell) return null;
         for (let row = 0; row < rows.length; ++row) {
@@ -117,7 +117,7 @@ export function Canvas({ tree, shown, width, painting, upside, setFound, window,
             if (fn !== null) go({ fn, focus: true, node: null });
         } else if (node !== null) go({ node, ...(fn === null ? {} : { fn }) });
     };
-    // Names from the outermost to this one.
+    // The names on the path to a cell, the outermost first.
     const stackOf = (cell: Cell): string[] => {
         const place = placeOf(cell);
         const path = pathsOf(cell).map(({ name }) => report.label(name));
@@ -131,7 +131,7 @@ export function Canvas({ tree, shown, width, painting, upside, setFound, window,
         if (!cell) return;
         setCursor(cell);
         setUnder(null);
-        // The menu's key says no place: it opens at the cell.
+        // The menu key gives no position, so that the menu opens at the cell.
         const place = placeOf(cell);
         const bounds = canvas.current!.getBoundingClientRect();
         const at = isOnCanvas || !place ? { x: event.clientX, y: event.clientY } : {
@@ -141,7 +141,7 @@ export function Canvas({ tree, shown, width, painting, upside, setFound, window,
         setMenu({ ...at, fn: functionOf(cell), node: nodeOf(cell), stack: stackOf(cell) });
     };
 
-    // A drag moves the picture; what is no drag is a click.
+    // A drag moves the picture; anything shorter is a click.
     const isDrag = useRef(false);
     const onPointerDown = (event: PointerEvent): void => {
         if (event.button !== 0 || event.pointerType === "touch") return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the mouse is over in the icicle, in words and numbers.
+// The tip for the cell of the icicle under the mouse.
 
 import { usePage } from "../context";
 import { metricValue } from "../costs";
@@ -12,7 +12,7 @@ export function Tip({ cell, x, y, whole, painting }: {
     cell: Cell;
     x: number;
     y: number;
-    whole: number; // of the program
+    whole: number; // the cost of the program
     painting: Painting;
 }) {
     const { report } = usePage();

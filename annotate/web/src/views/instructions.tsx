@@ -14,12 +14,12 @@ import { heatOf, rowHeight } from "./source_line";
 export function Instructions({ file, line, most: mostOfLines }: {
     file: number;
     line: number | null;
-    most: number; // that a line of the program costs
+    most: number; // the cost of the costliest line of the program
 }) {
     const { report, state, go } = usePage();
     const metric = report.sizeMetricOf("code", state.metric);
     const code = report.table("code")!;
-    // What is not known of instructions has no scale for them.
+    // If instructions lack the events of the chosen metric, they show another one, with a scale of its own.
     const most = useMemo(() => {
         if (metric === report.sizeMetric(state.metric)) return mostOfLines;
         let found = 0;

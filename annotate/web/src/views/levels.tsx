@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A function between several levels of callers and of callees, as a picture, and the same calls as a table.
+// A function between several levels of callers and callees as a picture, and the same calls as a table.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { around } from "../around";
@@ -17,12 +17,12 @@ import { save } from "../save";
 import { drawing, neighbourOf, type Drawing, type Node } from "./levels_layout";
 import { Drawn, textOf } from "./levels_paint";
 
-const mostInLevel = 12; // each way
+const mostInLevel = 12; // functions, on each side
 const mostListed = 300; // calls
-const mostMembers = 12; // of a cycle, in a tip
+const mostMembers = 12; // functions of a cycle in a tip
 const scrollBar = 18; // pixels
 
-// What the mouse or the keys are at.
+// The element that the mouse or the keyboard focus is on.
 interface At {
     node: Node | null;
     call: Call | null;
@@ -106,7 +106,7 @@ function Picture({ fn, drawn, items, whole, match }: {
         setCursor(to.key);
         if (to.rest === null) go({ fn: fnOf(to), centre: to.isCentre ? null : fn }, true);
     };
-    // What is left out is listed where the function is between one level.
+    // The picture with one level lists what is left out.
     const enter = (to: Node): void => {
         if (to.rest !== null) go({ fn: items.fn(to.item), levels: "1" });
         else if (!to.isCentre || state.fn !== fn) go({ fn: fnOf(to) });
@@ -296,7 +296,7 @@ function CallList({ drawn, items, whole }: { drawn: Drawing; items: Items; whole
     );
 }
 
-// The picture by itself: with the colours that the page has, and without what only the page knows.
+// The picture as a file: with the colours of the page, and without references to the page.
 function fileOf(svg: SVGSVGElement): string {
     const copy = svg.cloneNode(true) as SVGSVGElement;
     for (const element of [copy, ...Array.from(copy.querySelectorAll("*"))]) {
@@ -308,6 +308,6 @@ function fileOf(svg: SVGSVGElement): string {
     const style = getComputedStyle(document.documentElement);
     return new XMLSerializer().serializeToString(copy)
         .replace(/var\((--[a-z]+)\)/g, (_, name: string) => style.getPropertyValue(name).trim())
-        // XML has no other control characters, however they are written.
+        // XML allows no other control characters, not even as references.
         .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The call graph of several levels as SVG. It has all colours in attributes, so that it is a file, too.
+// The call graph of several levels as SVG. All colours are attributes, so that it also works as a file.
 
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
@@ -135,7 +135,7 @@ export function Drawn({ drawn, items, whole, match, cursor, element }: {
     );
 }
 
-// Of the program: what the function has itself, and with all that it calls.
+// The self and the inclusive cost of the function, as parts of the program.
 function Shares({ x, y, width, whole, incl, own }: {
     x: number;
     y: number;

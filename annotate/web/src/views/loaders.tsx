@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which code loads data, and which data code loads.
+// Which code loads a group of data, and which data a line of code loads.
 
 import { usePage } from "../context";
 import { metricValue, SumCosts, type Costs } from "../costs";
@@ -25,7 +25,7 @@ export function Where({ fn, file, line }: { fn: number; file: number; line: numb
     );
 }
 
-// The lines of code that loaded it.
+// The lines of code that loaded a group.
 export function Loaders({ number, columns }: { number: number; columns: MetricColumn[] }) {
     const { report } = usePage();
     const table = report.table("dataRows")!;
@@ -74,7 +74,7 @@ export function Loaders({ number, columns }: { number: number; columns: MetricCo
     );
 }
 
-// What a line of code loads, beside its text.
+// The data that a line of code loads, beside its text.
 export function LoadedData({ file, line }: { file: number; line: number }) {
     const { report, state, link } = usePage();
     const table = report.table("dataRows");

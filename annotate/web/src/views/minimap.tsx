@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// All of the icicle in a small picture, with the part that is looked at; a drag there moves it.
+// The whole icicle as a small picture that marks the visible part; dragging moves that part.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { css, leastScale } from "../colours";

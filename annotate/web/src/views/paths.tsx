@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How paths are shown, in the icicle and in the tables alike: what is hidden, merged and collapsed.
+// The controls for paths, in the icicle and in the tables: what is hidden, merged and collapsed.
 
 import { usePage } from "../context";
 import { css } from "../colours";
@@ -51,7 +51,7 @@ export function PathButtons() {
 
 const words = { hide: "without", merge: "merged", join: "joined" } as const;
 
-// Each can be taken back.
+// Buttons that undo each of these.
 export function PathChanges() {
     const { report, state, go } = usePage();
     const lists = [["hide", "without", "Show it again"], ["merge", "merged", "Show it by itself again"]] as const;

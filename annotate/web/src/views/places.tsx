@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The functions in which it happens; of a comparison, those that changed most.
+// The functions that cost most; in a comparison, those that changed most.
 
 import { usePage } from "../context";
 import { change, metricValue } from "../costs";

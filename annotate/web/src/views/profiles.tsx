@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Many profiles, or the parts of one: who has how much, of everything and of each function.
+// Several profiles, or the parts of one: the cost of each, in total and by function.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { css, shareColour } from "../colours";
@@ -128,7 +128,7 @@ function Range({ label, value, pick }: { label: string; value: number; pick: (me
     );
 }
 
-// A bar for each, with an axis of values and of names.
+// A bar for each member, with axes of values and names.
 function Chart({ values, from, to }: { values: number[]; from: number; to: number }) {
     const { report, state, go } = usePage();
     const metric = report.sizeMetric(state.metric);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The ranks of a merged profile: what each of them costs, by metric and by function, against the mean of all.
+// The ranks of a merged profile: the cost of each, by metric and by function, compared with the mean of all.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { changeColour, css } from "../colours";
@@ -25,7 +25,7 @@ const by: Record<Sort, (strip: Strip) => number> = {
     deviation: ({ deviation }) => deviation,
 };
 
-// On the summary, where ranks differ.
+// A note on the summary if ranks differ.
 export function RanksNote() {
     const { report, link } = usePage();
     const says = report.facts.ranks?.says;
@@ -46,7 +46,7 @@ export function RanksView() {
     return <Strips ranks={ranks} />;
 }
 
-// Of the whole program, by metric.
+// Strips of the whole program, by metric.
 function programStrips(report: Report, metrics: readonly Metric[]): Strip[] {
     const table = report.table("ranks")!;
     const { events } = report.facts;
@@ -101,7 +101,7 @@ function Strips({ ranks }: { ranks: Ranks }) {
     const places = useMemo((): Uint32Array => {
         if (order === "cost") return ordered(table.rows, first.values, true);
         if (order === "host") return ordered(table.rows, table.column("host"));
-        // Those in no group come last.
+        // Ranks without a group come last.
         const groups = Array.from(table.column("group"), (group) => group || Infinity);
         return ordered(table.rows, order === "number" ? null : groups);
     }, [order, first]);
@@ -208,7 +208,7 @@ function Picker<T extends string | number>({ label, values, value, pick, text = 
 
 interface Where {
     ranks: Ranks;
-    places: Uint32Array; // ranks in their order
+    places: Uint32Array; // the ranks in the chosen order
     strip: Strip;
     metric: Metric;
 }
@@ -285,7 +285,7 @@ function share(strip: Strip, rank: number): string {
     return above ? `${percent(Math.abs(above))} ${above < 0 ? "below" : "above"}` : "exactly";
 }
 
-// For those who do not see the picture, and for exact numbers.
+// The same as a table, for readers who cannot see the picture, and for exact numbers.
 function Numbers({ ranks, places, strip, metric }: Where) {
     const { report } = usePage();
     const [isOpen, setOpen] = useState(false);

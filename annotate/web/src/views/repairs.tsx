@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What to change, the best first: where, what shows it, and what it saves.
+// What to change, the best first: where, by what evidence, and what that saves.
 
 import { usePage } from "../context";
 import type { Repair } from "../data";
@@ -8,7 +8,7 @@ import { baseName, bytes, count, cssPercent, percent, seconds } from "../format"
 import { FunctionLink, SourceLine } from "../parts";
 import { Lost } from "./cards";
 
-// A change of LL's misses that is smaller is none.
+// Smaller changes of LL misses are not shown.
 const worthSaying = 0.05;
 
 export function Repairs({ repairs }: { repairs: Repair[] }) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What was run, and by what.
+// The program that ran, and the profiler.
 
 import { usePage } from "../context";
 import type { Part } from "../data";

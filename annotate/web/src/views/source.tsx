@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Source files with what each line cost, what it called, and the instructions beside it.
+// Source files with the costs and calls of each line, and its instructions beside it.
 
 import { useMemo } from "preact/hooks";
 import { usePage } from "../context";
@@ -26,7 +26,7 @@ export function Source() {
                 .sort((one, other) => other.value - one.value || one.file - other.file),
         [files, metric],
     );
-    // Of the whole program: heat is the same in each file.
+    // The maximum of the whole program, so that heat means the same in each file.
     const most = useMemo(() => {
         let found = 0;
         for (const { lines } of files.values()) {
@@ -63,7 +63,7 @@ export function Source() {
     );
 }
 
-// Why there is no text, where nothing else says it.
+// Says why a file has no text, if its note does not.
 function unread(report: Report): string {
     if (report.areSourcesDamaged) return "the report is incomplete or damaged";
     return report.loading ? "reading the sources…" : "the file is not known";
@@ -77,7 +77,7 @@ function Text({ file, costs, most }: { file: number; costs: FileCosts | undefine
     const rows = useMemo((): [number, string][] => {
         const text = source?.text.split("\n") ?? [];
         const lines = new Set([...(costs?.lines.keys() ?? []), ...(costs?.calls.keys() ?? [])]);
-        // Costs of no line, and of lines that the file does not have, stand behind.
+        // Costs without a line, or of lines that the file does not have, come last.
         const others = [...lines].filter((line) => line < 1 || line > text.length).sort((one, other) => one - other);
         const note = (line: number): string =>
             (line < 1 ? "(line unknown)" : text.length ? "(past the end of the file)" : "");

@@ -16,7 +16,7 @@ export function Line({ file, line, text, costs, most, total, row, chosen, found,
     line: number;
     text: string;
     costs: FileCosts | undefined;
-    most: number; // that a line of the program costs
+    most: number; // the cost of the costliest line of the program
     total: number;
     row: number;
     chosen: boolean;
@@ -74,5 +74,5 @@ export function Line({ file, line, text, costs, most, total, row, chosen, found,
     );
 }
 
-// Of the costliest line of the program: a small cost is pale wherever it is.
+// Heat relative to the costliest line of the program, so that small costs are pale in every file.
 export const heatOf = (cost: number | null, most: number): number => (cost && most ? 0.02 + 0.98 * (cost / most) : 0);

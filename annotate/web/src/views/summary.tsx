@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is wasted, where, and what to do about it.
+// What is wasted, where it happens, and what to do about it.
 
 import { usePage } from "../context";
 import { Cards } from "./cards";

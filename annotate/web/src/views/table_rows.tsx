@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The rows of a table as they are shown, and what can be done with one.
+// The rows of a table, and their menu.
 
 import { useState } from "preact/hooks";
 import { usePage } from "../context";
@@ -112,7 +112,7 @@ export function TableOfRows({ shown, cursor, columns, by, choose, toggle, match 
     );
 }
 
-// A loop or inlined function on a path: it leads to its line.
+// A loop or inlined function on a path, with a link to its line.
 function InnerLink({ row, label }: { row: number; label: string }) {
     const { report, link } = usePage();
     const frames = report.frames!;
@@ -136,7 +136,7 @@ function TotalShare({ column, row }: { column: MetricColumn; row: Row }) {
     return <small class="of-total">{total && value !== null ? percent(value / total) : ""}</small>;
 }
 
-// Names from the outermost to the row's: what it is in, or, in a table of callers, the other way round.
+// The names on the path to a row, the outermost first; in a table of callers, the path is reversed.
 function stackOf(shown: Shown[], index: number, kind: TableKind): string[] {
     const found: string[] = [];
     for (let at = index, depth = Infinity; at >= 0 && depth > 0; --at) {

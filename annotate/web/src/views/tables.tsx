@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Top-down, callers and flat: the same columns over three ways to order the same costs.
+// The tables top-down, callers and flat: the same columns and costs, arranged in three ways.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { usePage } from "../context";
@@ -56,7 +56,7 @@ export function Tables() {
         () => (match && ready && tree && state.table === "top-down" ? new Paths(report, tree, match) : null),
         [match, ready, tree, state.table],
     );
-    // What is open is remembered by what is shown, so that going back finds it again.
+    // The open rows are remembered for each content of the table, so that "back" shows them again.
     const shape = [state.collapse, state.loops, areCyclesJoined, state.hide.join(), state.merge.join(),
         state.whole.map(textOf).join()];
     const key = [state.table, state.group, start, state.q, state.re, all.length, ...shape].join(" ");
@@ -74,7 +74,7 @@ export function Tables() {
     const nowOpen = memory.open.get(key) ?? open;
     const [cursor, setCursor] = useState(0);
     const shown = useMemo(() => {
-        // A filter leaves those that match; in the tree also the paths to them, and what is below them.
+        // A filter keeps the rows that match; in the tree, also the paths to them and all rows below them.
         const wanted = (row: Row): boolean =>
             !match || rowMatches(report, match, row) || (row.fn === null && row.hasChildren && !row.ofCycle)
                 || state.table === "top-down";
@@ -206,7 +206,7 @@ function parentOf(shown: Shown[], at: number): number {
     return at;
 }
 
-// What the functions that are found cost themselves, of everything.
+// The share of the program that is the self cost of the matching functions.
 function Matched({ match, by }: { match: Match; by: MetricColumn }) {
     const { report } = usePage();
     const metric = report.sizeMetric(by.metric.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The caches and the run in numbers, and whether it is worth looking any further.
+// The caches and the run in numbers, and whether misses cost enough to look further.
 
 import { usePage } from "../context";
 import { metricValue } from "../costs";
@@ -93,7 +93,7 @@ const whereFirst: Record<Verdict["first"], string> = {
     instructions: "Misses cost little here: look first at the instructions executed.",
 };
 
-// What misses cost of the time, roughly.
+// The rough share of the time that misses cost.
 export function Cycles({ verdict }: { verdict: Verdict }) {
     const { waits, time } = verdict;
     const parts: [string, number, string][] = waits ? [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Objects, files and functions by how much they cost.
+// Object files, source files and functions as tiles, sized by cost.
 
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -19,7 +19,7 @@ interface Item {
     children?: Item[];
 }
 
-// The smaller ones of a file share a tile.
+// The smaller functions of a file share a tile.
 const mostTiles = 4000;
 
 export function Treemap() {
@@ -215,7 +215,7 @@ export function Treemap() {
     );
 }
 
-// Of a change, by the largest one; small ones stay to be seen.
+// Changes are scaled by the largest one, so that small ones stay visible.
 const strength = (by: number, most: number): number => (most ? Math.sign(by) * Math.sqrt(Math.abs(by) / most) : 0);
 
 function write(context: CanvasRenderingContext2D, text: string, x: number, y: number, width: number): void {

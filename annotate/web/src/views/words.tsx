@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the words mean.
+// The meanings of words.
 
 import { usePage } from "../context";
 
-// A word, the metric of the page that it is about, and what it means.
+// A word, the metric that it is about, and its meaning.
 const words: [string, "" | "lost" | "perLine" | "misses", string][] = [
     ["Line", "", "Caches hold memory in lines, mostly of 64 bytes. An access to one byte loads the whole line."],
     ["Never used", "lost",
