@@ -241,7 +241,7 @@ def test_damage_of_the_head_is_named(tmp_path, old, new, problem):
     ([(0, 0, 0, (0, 0)), (2, 1, 0, (1, 0))], "node 1 has depth 2, below one of depth 0"),
     ([(0, 0, 0, (0, 0)), (1, 4, 0, (1, 0))], "node 1 is of function 4, which has no name"),
     ([(0, 1, 0, (0, 0))], "node 0 is not root 0, which is next"),
-    ([(0, 0, 0, (0, 0))], "2 roots are named, but 1 are there"),
+    ([(0, 0, 0, (0, 0))], "2 roots are named, but only 1 occur"),
 ])
 def test_impossible_trees_are_named(tmp_path, nodes, problem):
     file = ContextFile(SMALL.events, SMALL.functions, SMALL.roots, nodes)

@@ -361,8 +361,8 @@ def test_equal_sums_make_no_other_process_the_same_run(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("appended", "message"),
     [
-        (b"xx\n", "objects.p.out: what follows its last whole part is something else: this is not a file of data "),
-        (b"\nxx", "objects.p.out: what follows its last whole part is something else: the file of data objects ends "),
+        (b"xx\n", "objects.p.out: something else follows its last complete part: this is not a file of data "),
+        (b"\nxx", "objects.p.out: something else follows its last complete part: the file of data objects ends "),
         (None, "objects.p.out has part 1 of process 7 more often than "),
     ],
 )

@@ -19,7 +19,7 @@ from ..model.profile import Row
 from ..views.json_values import text
 from ..views.names import Names
 from ..views.overview import first, first_place
-from ..views.text import Page
+from ..views.text import UNLIMITED, Page
 from . import schema
 from .numbers import Numbers
 from .page_tables import known_or_not
@@ -84,8 +84,7 @@ def first_facts(
     """What to look at first; None if the profile does not tell what misses cost."""
     if found is None:
         return None
-    # The browser cuts and wraps, so this text is as wide as it needs to be.
-    page = Page(width=1 << 20, names=Names(report.graph.functions))
+    page = Page(width=UNLIMITED, names=Names(report.graph.functions))
     place = first_place(found, report, lines)
     return {
         "says": text(first(found, report, lines, page, with_options=False)),

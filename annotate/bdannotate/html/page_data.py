@@ -336,10 +336,10 @@ def _sources(
             continue
         size = sum(len(line) + 1 for line in source.lines)
         if source.is_outside:
-            notes[str(number)] = "left out: it is outside the current folder and those of -I"
+            notes[str(number)] = "left out: it is outside the current folder, those of -I, and /usr"
             continue
         if size > left:
-            notes[str(number)] = "left out: the sources before it fill the page"
+            notes[str(number)] = "left out: costlier sources already fill the page"
             continue
         left -= size
         found.append({

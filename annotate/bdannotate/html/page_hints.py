@@ -14,7 +14,7 @@ from ..views.data_hints import data_texts, other_data
 from ..views.hints import certainty
 from ..views.json_values import text
 from ..views.names import Names
-from ..views.text import Page
+from ..views.text import UNLIMITED, Page
 from . import schema
 from .numbers import Numbers
 from .subject import Subject
@@ -32,8 +32,7 @@ def hints_for_page(subject: Subject, found: Verdict | None, numbers: Numbers) ->
     loss = report.metrics.get(MIXED.loss)
     unused = loss.counter()(report.totals) if loss else 0
     data = data_hints(told, details, unused, report.graph)
-    # The browser cuts and wraps, so this text is as wide as it needs to be.
-    page = Page(width=1 << 20, names=Names(report.graph.functions))
+    page = Page(width=UNLIMITED, names=Names(report.graph.functions))
     texts = data_texts(data, page)
     groups = _groups(subject)
     found_hints: list[schema.Hint] = []

@@ -11,7 +11,7 @@ from ..model.profile import Function, Row, sum_rows
 from ..views.json_values import text
 from ..views.names import Names
 from ..views.paths import mark_text, parting_text
-from ..views.text import Page
+from ..views.text import UNLIMITED, Page
 from . import schema
 from .numbers import Numbers
 
@@ -20,8 +20,7 @@ _COLUMNS = (("SpLossD1", "SpLoss1"), ("DLm",), ("Ir",))
 
 def paths_for_page(found: PathsReport, functions: Sequence[Function], numbers: Numbers) -> schema.Paths:
     """functions: those of the page."""
-    # The browser wraps, so that this text is as wide as it needs to be.
-    page = Page(width=1 << 20, full_names=True, names=Names(functions))
+    page = Page(width=UNLIMITED, full_names=True, names=Names(functions))
     names = [next((name for name in group if name in found.metrics), None) for group in _COLUMNS]
     metrics = list(dict.fromkeys([found.metric, *(found.metrics[name] for name in names if name)]))
     hot, dense, _ = found.groups(path.cost for path in found.hot)

@@ -12,7 +12,7 @@ from ..model.profile import Function
 from ..views.json_values import text
 from ..views.names import Names
 from ..views.ranks import alike_text, group_texts, heading
-from ..views.text import Page
+from ..views.text import UNLIMITED, Page
 from . import schema
 from .numbers import Numbers
 from .tables import Table
@@ -26,8 +26,7 @@ def ranks_for_page(
 ) -> tuple[schema.Ranks, dict[str, Table]]:
     """functions: those of the page."""
     ranks = found.ranks
-    # The browser cuts and wraps, so this text is as wide as it needs to be.
-    page = Page(width=1 << 20, names=Names(functions))
+    page = Page(width=UNLIMITED, names=Names(functions))
     hosts: dict[str, int] = {"": 0}
     group_of = [0] * len(ranks.ranks)
     for number, group in enumerate(found.groups, 1):

@@ -21,7 +21,7 @@ from ..views.curve import sentence
 from ..views.json_values import text
 from ..views.names import Names
 from ..views.repairs import headline, variables, what_to_do
-from ..views.text import Page
+from ..views.text import UNLIMITED, Page
 from . import schema
 from .numbers import Numbers
 
@@ -139,8 +139,7 @@ def _curve(found: Curve) -> schema.Curve:
 def _repairs(found: PageWhy, functions: Iterable[Function], numbers: Numbers) -> list[schema.Repair] | None:
     if found.repairs is None:
         return None
-    # The browser cuts and wraps, so this text is as wide as it needs to be.
-    page = Page(width=1 << 20, names=Names(functions))
+    page = Page(width=UNLIMITED, names=Names(functions))
     variable = variables(found.include)
     listed = found.objects.groups if found.objects else ()
     groups = {group.identity: number for number, group in enumerate(listed)}

@@ -28,10 +28,10 @@ from ..views.text import shorten_end
 from .inputs import Inputs
 from .outputs import EXIT_GOOD, write_file
 
-# Millions of small rows are made, and nearly none of them are in cycles: to look for these as often as usual takes a
-# third of all time.
+# The thresholds of the garbage collector. A merge makes millions of small rows, nearly all without cycles: collecting
+# as often as usual takes a third of the time.
 _COLLECTIONS = (100_000, 50, 1_000)
-# Of different programs, so many are named, with so many characters of their ranks.
+# If programs differ, at most so many are named, with at most so many characters for the ranks of each.
 _PROGRAMS = 4
 _ROOM = 32
 
@@ -110,7 +110,7 @@ def _programs(members: Sequence[Member]) -> str:
     return f"not all ranks ran the same program: {', '.join(shown)}{more}"
 
 
-# What is of one run alone.
+# Descriptions that are about a single run.
 _OF_ONE_RUN = ("Rank", "Host", "Timerange", "Trigger", SAMPLE)
 
 

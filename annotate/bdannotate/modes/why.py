@@ -129,7 +129,7 @@ _BUSY = 0.01
 def _work(
     profile: Profile, rows: SiteRows, nests: Mapping[Function, Nest], machine: Machine
 ) -> dict[tuple[Function, int], Estimate]:
-    """The time that instructions of loops take, as far as it is known."""
+    """The times of instructions in loops, for those loops for which they are known."""
     least = _BUSY * sum(rows.instructions.values())
     others = frozenset(
         function for function, count in rows.instructions.items() if count >= least and function not in nests

@@ -94,7 +94,7 @@ class ColumnReader(ABC, Generic[_Part]):
                 while not parts or reader._has_more():
                     parts.append(reader._part())
             except FormatProblem as problem:
-                where = "what follows its last whole part is something else: " if parts else ""
+                where = "something else follows its last complete part: " if parts else ""
                 raise ProfileError(source, 0, f"{where}{problem}") from None
         return parts
 
@@ -174,7 +174,7 @@ class ColumnReader(ABC, Generic[_Part]):
         before = -1
         for position, value in zip(positions, values):
             if not before < position < count:
-                raise FormatProblem("a column names nodes out of order, or one that does not exist")
+                raise FormatProblem("a column names rows out of order, or one that does not exist")
             before = position
             column[position] = value
         return column

@@ -112,7 +112,7 @@ class _Nodes:
 
     def check_roots(self) -> None:
         if self._roots_seen < self._roots:
-            raise FormatProblem(f"{self._roots} roots are named, but {self._roots_seen} are there")
+            raise FormatProblem(f"{self._roots} roots are named, but only {self._roots_seen} occur")
 
     def _add_paths(self, depths: array[int], functions: array[int]) -> None:
         path, parent, frame = self._path, self.parent, self.frame

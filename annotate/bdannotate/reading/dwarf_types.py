@@ -100,7 +100,7 @@ class TypeReader:
                 continue
             self._members += 1
             if self._members > _MOST_MEMBERS:
-                raise UserError("a type has too many members in members")
+                raise UserError("a type has too many nested members")
             target = self._units.follow(child)
             if target is None:
                 continue

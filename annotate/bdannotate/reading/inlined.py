@@ -3,7 +3,8 @@
 
 LLVM's symbolizer reads DWARF 2 to 5: compressed, split (.dwo), or in separate files, which the object file names or
 which are in /usr/lib/debug by build id. It gets only addresses that were executed in functions that are shown. Names
-that it cannot demangle (LLVM 14: some templates of the C++ library) are left to c++filt, if that is installed. """
+that it cannot demangle (LLVM 14: some templates of the C++ library) are left to c++filt, if that is installed.
+"""
 
 from __future__ import annotations
 

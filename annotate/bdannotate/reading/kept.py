@@ -2,8 +2,9 @@
 """Keeps the results of reading large files in the user's cache folder, for the next report of the same file.
 
 Unpacking a result takes a thirtieth of the time of reading the file. If a kept result is damaged, the file is read
-again; if a result cannot be kept, the report is the same. As results are unpickled, they are only taken from files in a
-folder where both belong to the user, and only the user may write to them. """
+again; if a result cannot be kept, the report is the same. As results are unpickled, they are taken only if the file
+and its folder belong to the user, and only the user may write to them.
+"""
 
 from __future__ import annotations
 

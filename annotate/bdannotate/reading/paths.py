@@ -80,7 +80,7 @@ def _steps(steps: Table, pieces: Table, files: Sequence[str]) -> tuple[Step | No
     made: list[Step | None] = [None]
     for (begin, last, end, ending, reads, writes), own in zip(steps.rows, found[1:]):
         if ending not in _ENDINGS or not begin <= last < end:
-            raise FormatProblem(f"step {len(made):,} has an end that no step has")
+            raise FormatProblem(f"step {len(made):,} has an impossible end")
         made.append(Step(begin, last, end, Ending(ending), reads, writes, tuple(own)))
     return tuple(made)
 
@@ -104,7 +104,8 @@ class _Nodes:
             _check(function, functions, "function")
             _check(step, steps, "step")
             if (step != 0) != is_step or (function != 0) != (kind == NodeKind.ROOT):
-                raise FormatProblem(f"node {node:,} is no {NodeKind(kind).name.lower()} node of a step and a function")
+                name = NodeKind(kind).name.lower()
+                raise FormatProblem(f"node {node:,} has a step or a function that no {name} node has, or lacks one")
             self.function[node] = function or self.function[parent]
             if is_step:
                 separate += 1

@@ -57,7 +57,7 @@ class _Reader(SectionReader[Ranks]):
         ranks = tuple(map(_rank, self._names(self._section("members"))))
         counts, strips = tuple(own.get("counts", "").split()), tuple(own.get("strips", "").split())
         if not ranks or counts[len(counts) - len(headers.events):] != headers.events:
-            raise FormatProblem("it names no ranks, or other counts than its events")
+            raise FormatProblem("it names no ranks, or its counts do not end with its events")
         found = self._sections()
         for name in _SECTIONS:
             if name not in found:
@@ -121,7 +121,7 @@ class _Names:
         for member, function, strip, number in table.rows:
             if function not in found:
                 if (1 + len(found)) * strips * self._ranks > _MOST_NUMBERS:
-                    raise FormatProblem(f"strips: are of more than {_MOST_NUMBERS:,} numbers")
+                    raise FormatProblem(f"strips: has more than {_MOST_NUMBERS:,} numbers")
                 found[function] = tuple(zeros(self._ranks, _WIDTH) for _ in range(strips))
             if strip >= strips:
                 raise FormatProblem(f"there is no strip {strip}")

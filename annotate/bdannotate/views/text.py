@@ -19,6 +19,9 @@ from .names import Names, fit
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
+UNLIMITED = 1 << 20  # the width of a page for texts that a browser wraps
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """How a text report is written."""
