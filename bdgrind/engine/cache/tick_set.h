@@ -69,7 +69,9 @@ public:
     Count& operator[](std::size_t index) { return counts_[index]; }
     Count operator[](std::size_t index) const { return counts_[index]; }
 
-    [[gnu::always_inline]] void host_prefetch(std::size_t index) const { __builtin_prefetch(&counts_[index], 1); }
+    [[gnu::always_inline]] void host_prefetch(std::size_t index) const {
+        __builtin_prefetch(counts_.data() + index, 1);
+    }
 
     // Adds the counts behind `index` in its group. Reads the whole group, as a loop of varying length would be
     // mispredicted.
@@ -192,9 +194,9 @@ public:
         return TickRanks(std::move(words_));
     }
 
-    // Prefetches what remove() and count_behind() read for a tick of the set.
+    // Prefetches what insert(), remove() and count_behind() need for a tick, which may be beyond the capacity.
     [[gnu::always_inline]] void host_prefetch(std::uint64_t tick) const {
-        __builtin_prefetch(&words_[word_of(tick)], 1);
+        __builtin_prefetch(words_.data() + word_of(tick), 1);
         by_word_.host_prefetch(word_of(tick));
     }
 

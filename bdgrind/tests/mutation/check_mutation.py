@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Changes the engine's comparisons, sums and constants one at a time, and counts how many the unit tests notice.
 
-    check_mutation.py [--again] [--only=PREFIX]... SOURCES WORK FILE...
+    check_mutation.py [--again] [--only=PREFIX]... [--tests=PATTERN]... SOURCES WORK FILE...
 
 SOURCES: the folder bdgrind. WORK: a folder for the mutated copy of it, the tests and what came out (results.json).
 FILE...: what the unit tests are built from, below SOURCES, beside the engine and the profile.
@@ -26,7 +26,7 @@ from mutants import Finder, Mutant, number
 
 HERE = Path(__file__).parent
 # The rooms of the engine that have rules of the simulation.
-ROOMS = ("cache", "calls", "costs", "objects", "program", "replay")
+ROOMS = ("cache", "calls", "costs", "objects", "order", "program", "replay", "why")
 BATCHES_MS = (20, 700, 10**9)  # tests that take so long at most are run together, the fastest first
 MOST_MS_OF_EXPLAINED = BATCHES_MS[1]  # what has a reason is not tried with tests that take longer
 LEAST_SHARE = 0.95
@@ -88,8 +88,14 @@ def write_if_changed(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def write_copy(sources: Path, work: Path) -> list[Mutant]:
-    finder = Finder(sources, [f"engine/{room}" for room in ROOMS])
+def folders_of(only: tuple[str, ...]) -> list[str]:
+    """The rooms that have files whose paths begin with one of these prefixes."""
+    folders = [f"engine/{room}" for room in ROOMS]
+    return [each for each in folders if each.startswith(only) or any(prefix.startswith(f"{each}/") for prefix in only)]
+
+
+def write_copy(sources: Path, work: Path, folders: list[str]) -> list[Mutant]:
+    finder = Finder(sources, folders)
     finder.parse(os.environ.get("CPPFLAGS", "").split())
     mutants, mutated = number(finder.sources)
     changed = {file.path: file.text for file in mutated}
@@ -98,6 +104,13 @@ def write_copy(sources: Path, work: Path) -> list[Mutant]:
             name = str(path.relative_to(sources))
             write_if_changed(work / name, changed.get(name) or path.read_bytes())
     return mutants
+
+
+def is_built(name: str, patterns: list[str] | None) -> bool:
+    """Whether a file is compiled: each that has no tests does, and, where there are patterns, tests that fit one."""
+    stem = Path(name).stem
+    has_tests = stem.endswith("_test")
+    return not has_tests or patterns is None or any(fnmatch.fnmatchcase(stem, pattern) for pattern in patterns)
 
 
 def build(work: Path, names: list[str], jobs: int) -> Path:
@@ -201,6 +214,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+")
     parser.add_argument("--again", action="store_true", help="only what survived the last time, in these sources")
     parser.add_argument("--only", metavar="PREFIX", action="append", help="only files whose paths begin so, of SOURCES")
+    parser.add_argument("--tests", metavar="PATTERN", action="append", help="only files of tests with such names")
     parser.add_argument("--most-ms", type=int, default=10**9, help="leave out the tests that take longer")
     parser.add_argument("--runs", type=int, default=100, help="random programs in each test that makes such")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many are compiled, or run, at a time")
@@ -208,9 +222,9 @@ def main() -> int:
     work = options.work.absolute()
     os.environ["BD_RUNS"] = str(options.runs)
     reasons = read_reasons(HERE / "accepted.txt")
-    mutants = write_copy(options.sources.resolve(), work)
-    tests = build(work, options.files, options.jobs)
     only = tuple(options.only or [""])
+    mutants = write_copy(options.sources.resolve(), work, folders_of(only))
+    tests = build(work, [name for name in options.files if is_built(name, options.tests)], options.jobs)
     outcomes = [outcome for outcome in find_tests(tests, work, mutants) if outcome.mutant.path.startswith(only)]
     if not outcomes:
         raise SystemExit("Nothing of these files can be changed.")

@@ -2,7 +2,12 @@
 
 #include "engine/order/load_chains.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,6 +18,38 @@ namespace {
 constexpr SiteId kSiteA{1};
 constexpr SiteId kSiteB{2};
 constexpr SiteId kSiteC{3};
+
+TEST(LoadedFrom, HasTheTwoLatestLoads) {
+    std::mt19937 random(1);
+    for (unsigned round = 0; round < 2000; ++round) {
+        LoadedFrom value;
+        std::map<std::uint32_t, bool, std::greater<>> expected;  // the latest first; what was added first stays
+        for (unsigned i = 0; i < 6; ++i) {
+            LoadedFrom more(1 + random() % 8);
+            std::map<std::uint32_t, bool, std::greater<>> all{{more.loads()[0].number, false}};
+            if (random() % 2 == 0) {
+                const auto number = static_cast<std::uint32_t>(1 + random() % 8);
+                more.add(LoadedFrom(number), true);
+                all.emplace(number, true);
+            }
+            const bool is_scaled = random() % 2 == 0;
+            value.add(more, is_scaled);
+            for (const auto& [number, was_scaled] : all) {
+                expected.emplace(number, was_scaled || is_scaled);
+                if (expected.size() > 2) expected.erase(std::prev(expected.end()));
+            }
+        }
+        std::size_t at = 0;
+        for (const auto& [number, is_scaled] : expected) {
+            EXPECT_EQ(value.loads()[at].number, number);
+            EXPECT_EQ(value.loads()[at].is_scaled, is_scaled ? 1u : 0u);
+            EXPECT_TRUE(value.has(number));
+            ++at;
+        }
+        for (; at < 2; ++at) EXPECT_EQ(value.loads()[at].number, 0u);
+        EXPECT_FALSE(value.has(9));
+    }
+}
 
 // Runs blocks of one or a few accesses, each written down as it is executed.
 class LoadChainsTest : public ::testing::Test {

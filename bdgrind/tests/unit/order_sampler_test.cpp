@@ -26,6 +26,34 @@ const OrderRow* find(const OrderSampler& sampler, const Block& block, std::uint3
     return nullptr;
 }
 
+TEST(OrderRow, TheSiteThatMostlyLoadedLeads) {
+    OrderRow row;
+    const auto lead = [&row](std::uint32_t site) {
+        row.depend({Dependence::kIndex, SiteId{site}});
+        return row.leads[static_cast<std::size_t>(Dependence::kIndex)];
+    };
+    EXPECT_EQ(lead(1).site, SiteId{1});
+    EXPECT_EQ(lead(1).votes, 2u);
+    EXPECT_EQ(lead(2).site, SiteId{1});
+    EXPECT_EQ(lead(2).votes, 0u);
+    EXPECT_EQ(lead(2).site, SiteId{2});
+    EXPECT_EQ(lead(2).votes, 2u);
+    EXPECT_EQ(row.depends[static_cast<std::size_t>(Dependence::kIndex)], 6u);
+    EXPECT_EQ(row.leads[static_cast<std::size_t>(Dependence::kPointer)].votes, 0u);
+}
+
+TEST(OrderTable, ClearsTheCountsOfAThread) {
+    for (const std::uint32_t cleared : {0u, 1u, 2u}) {
+        OrderTable table;
+        for (const std::uint32_t thread : {1u, 2u}) table.row({SiteId{1}, kNoLoop, thread, 0}).accesses = 10 * thread;
+        table.clear_counts(cleared);
+        for (const std::uint32_t thread : {1u, 2u}) {
+            const bool is_kept = cleared != 0 && cleared != thread;
+            EXPECT_EQ(table.row({SiteId{1}, kNoLoop, thread, 0}).accesses, is_kept ? 10 * thread : 0u);
+        }
+    }
+}
+
 class OrderSamplerTest : public ::testing::Test {
 protected:
     Program program;

@@ -56,6 +56,33 @@ TEST(ReuseSums, RareOnesForgetWhoDroveOut) {
 }
 
 // The bound holds, nothing is lost, and what there is much of stays as it is.
+// Of seven sums, the four rarest do not know any more who drove the line out; that leaves four, one too many for a
+// quarter to be free, so the two rarest of these do not know who had loaded it, either.
+TEST(ReuseSums, TheRarerHalfForgets) {
+    ReuseSums sums(7);
+    for (std::uint32_t i = 1; i <= 7; ++i) {
+        sums.add({.missed = CostId{1}, .loaded_by = CostId{2}, .evicted_by = CostId{10 + i}}, 0, false, i);
+    }
+    sums.add({.missed = CostId{3}}, 0, false, 1);
+    std::map<std::pair<CostId, CostId>, std::uint64_t> misses;
+    for (const ReuseSum& sum : sums.all()) {
+        if (sum.key.missed == CostId{1}) misses[{sum.key.loaded_by, sum.key.evicted_by}] = sum.misses;
+    }
+    EXPECT_EQ(misses, (std::map<std::pair<CostId, CostId>, std::uint64_t>{
+                          {{CostId{2}, kNoCost}, 10}, {{kNoCost, kNoCost}, 11}, {{CostId{2}, CostId{17}}, 7}}));
+}
+
+TEST(ReuseSums, WhatHasForgottenAllIsOneSumForEachCause) {
+    ReuseSums sums(4);
+    for (std::uint32_t i = 1; i <= 4; ++i) sums.add({.missed = CostId{i}, .scope = i}, 5, true, 1);
+    sums.add({.missed = CostId{9}}, 0, false, 1);
+    ASSERT_EQ(sums.all().size(), 2u);
+    EXPECT_EQ(sums.all()[0].key, ReuseKey{});
+    EXPECT_EQ(sums.all()[0].misses, 4u);
+    EXPECT_EQ(sums.all()[0].ll_misses, 4u);
+    EXPECT_EQ(sums.all()[0].distance, 20u);
+}
+
 TEST(ReuseSums, HaveABoundAndLoseNothing) {
     constexpr std::size_t kMost = 64;
     ReuseSums sums(kMost);

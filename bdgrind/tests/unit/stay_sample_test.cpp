@@ -52,6 +52,17 @@ TEST(StaySample, ALifeEndsWithTheObject) {
     EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 2, 60, 4), sum(by(2), 1, 56, 0)}));
 }
 
+// However few lines there are, and however large the object is.
+TEST(StaySample, LinesBesideALargeObjectLiveOn) {
+    for (const Address begin : {Address{64}, Address{6464}}) {
+        StaySample stays;
+        stays.add(by(1), 6400, 64, 0xff);
+        stays.end_life(begin, 6400 - 64);
+        stays.add(by(1), 6400, 64, 0xff00);
+        EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 2, 112, 16)}));
+    }
+}
+
 TEST(StaySample, ManyLoadersOfALineAreNotToldApart) {
     StaySample stays;
     for (unsigned i = 1; i <= StaySample::kMostLoaders + 5; ++i) stays.add(by(i), 64, 64, i == 1 ? 1 : 2);
