@@ -42,14 +42,15 @@ totals: 2100 {main_ + walk + leaf} 0
 """
 
 
-def made(folder, distances, profile_text=None, more=()):
+def made(folder, distances, profile_text=None, more=(), **caches):
     """A profile with misses at these distances, by the number of the instruction; and more sections."""
     counted = Counter((place, bucket(distance)) for place, distance in distances)
     rows = [(*key, misses, 0) for key, misses in sorted(counted.items())]
     misses = Counter(place for place, _ in distances)
     text = profile_text or profile([misses[place] for place in (1, 2, 3)])
     return beside(
-        folder, text, functions=FUNCTIONS, places=PLACES, scopes=[], sections=[("distances", DISTANCES, rows), *more]
+        folder, text, functions=FUNCTIONS, places=PLACES, scopes=[], sections=[("distances", DISTANCES, rows), *more],
+        **caches,
     )
 
 
@@ -81,6 +82,29 @@ def test_each_size_misses_what_lies_as_far_as_it_has_lines(tmp_path, capsys, opt
         assert (point["misses"], point["loaded"]) == (expected, 64 * expected)
     assert found["points"][0]["misses"] == len(mine)
     assert found["first_touches"] == mine.count(None)
+
+
+@pytest.mark.parametrize(("option", "places"), [("--curve", {1, 2, 3}), ("--curve=^walk$", {2, 3}),
+                                                ("--curve=leaf", {3})])
+def test_below_d1_hits_that_lie_so_far_miss_too(tmp_path, capsys, option, places):
+    misses = at_random(500)
+    chance = random.Random(2)
+    hits = [(chance.randrange(1, 4), chance.randrange(64, 512)) for _ in range(3000)]
+    counted = Counter((place, bucket(distance)) for place, distance in hits)
+    rows = [(*key, number, 0) for key, number in sorted(counted.items())]
+    path = made(tmp_path, misses, more=[("hit-distances", DISTANCES, rows)], **{"least-distance": 64})
+    found = curve(capsys, option, path)
+    assert [point["size"] for point in found["points"]] == [4096 << step for step in range(19)]
+    mine = [distance for place, distance in misses if place in places]
+    everything = mine + [distance for place, distance in hits if place in places]
+    for point in found["points"][:3]:
+        expected = sum(1 for distance in everything if distance is None or distance >= point["size"] // 64)
+        assert point["misses"] == expected
+    assert found["points"][3]["misses"] == len(mine)
+    assert main([option, path, "--width=80"]) == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert [line.split()[3] for line in lines if line.startswith(" 32 KiB")] == ["100.0%"]
+    assert max(map(len, lines)) <= 80
 
 
 def test_where_it_fits_and_where_the_knees_are(tmp_path, capsys):

@@ -42,12 +42,17 @@ class Rank:
         self.groups = chance.sample(range(len(GROUPS)), chance.randrange(1, len(GROUPS) + 1))
         place = [None, *self.places]
         self.distances, self.reuses, self.stays, self.data, self.inclusive, self.orders = {}, {}, {}, {}, {}, {}
+        self.hits, self.hit_data, self.hit_inclusive = {}, {}, {}
         for _ in range(chance.randrange(1, 8)):
             misses = chance.randrange(1, 10**6)
             counts = misses, chance.randrange(misses)
             self.distances[chance.choice(self.places), chance.randrange(60)] = counts
             self.data[chance.choice([None, *self.groups]), chance.randrange(60)] = counts
             self.inclusive[chance.randrange(3), chance.choice((None, 0, 1, 2)), chance.randrange(60)] = counts
+            hits = chance.randrange(1, 10**6), 0
+            self.hits[chance.choice(self.places), chance.randrange(60)] = hits
+            self.hit_data[chance.choice([None, *self.groups]), chance.randrange(60)] = hits
+            self.hit_inclusive[chance.randrange(3), chance.choice((None, 0, 1, 2)), chance.randrange(60)] = hits
             cause = chance.randrange(1, 4)
             who = [chance.choice(place) for _ in range(3)] if cause > 1 else [chance.choice(self.places), None, None]
             scope = chance.choice([None, *self.scopes])
@@ -76,17 +81,26 @@ class Rank:
                 place[at], scope[loop], inner, access, *counts, *[*strides, *[0] * 6][:6], depends, place[on], weight,
             ))
         sections = [
-            ("distances", DISTANCES, [(place[at], *more, *sums) for (at, *more), sums in self.distances.items()]),
+            *(
+                (name, DISTANCES, [(place[at], *more, *sums) for (at, *more), sums in rows.items()])
+                for name, rows in (("distances", self.distances), ("hit-distances", self.hits))
+            ),
             ("reuses", REUSES, [
                 (place[at], place[before], place[evictor], scope[within], cause, *sums)
                 for (at, before, evictor, within, cause), sums in self.reuses.items()
             ]),
             ("stays", STAYS, [(place[at], group[data], *sums) for (at, data), sums in self.stays.items()]),
-            ("data", DATA, [(group[data], *more, *sums) for (data, *more), sums in self.data.items()]),
-            ("inclusive", INCLUSIVE, [
-                (function + 1, 0 if callee is None else callee + 1, at, *sums)
-                for (function, callee, at), sums in self.inclusive.items()
-            ]),
+            *(
+                (name, DATA, [(group[data], *more, *sums) for (data, *more), sums in rows.items()])
+                for name, rows in (("data", self.data), ("hit-data", self.hit_data))
+            ),
+            *(
+                (name, INCLUSIVE, [
+                    (function + 1, 0 if callee is None else callee + 1, at, *sums)
+                    for (function, callee, at), sums in rows.items()
+                ])
+                for name, rows in (("inclusive", self.inclusive), ("hit-inclusive", self.hit_inclusive))
+            ),
             ("orders", ORDERS, order_rows),
         ]
         scopes = [
@@ -99,6 +113,7 @@ class Rank:
             [(name, columns, sorted(rows)) for name, columns, rows in sections if only is None or name in only],
             head=about,
             sample=f"{self.sample[0]} {self.sample[1]}",
+            **{"least-distance": 64},
         ).bytes()
 
     def objects(self, about):
@@ -131,7 +146,7 @@ def naive(ranks):
     found.places, found.scopes, found.groups = (
         sorted(set().union(*(getattr(rank, name) for rank in ranks))) for name in ("places", "scopes", "groups")
     )
-    for section in ("distances", "reuses", "stays", "data", "inclusive"):
+    for section in ("distances", "reuses", "stays", "data", "inclusive", "hits", "hit_data", "hit_inclusive"):
         sums = {}
         for rank in ranks:
             for key, counts in getattr(rank, section).items():
@@ -168,7 +183,12 @@ def facts(path, objects):
     def group(number):
         return (data.groups[number - 1].identity._replace(places=()), data.groups[number - 1].sites) if number else None
 
+    hits = why.hits
     return {
+        "hits": {(hits.places[row.place], row.bucket): row[2:] for row in hits.distances},
+        "data of hits": {(group(row.group), row.bucket): row[3:] for row in hits.data},
+        "inclusive hits": {row[:3]: row[3:] for row in hits.inclusive},
+        "least distance": why.least_distance,
         "distances": {(place(row.place), row.bucket): row[2:] for row in why.distances},
         "reuses": {(*map(place, row[:3]), why.scopes[row.scope], row.cause): row[5:] for row in why.reuses},
         "stays": {(place(row.place), group(row.group)): row[2:] for row in why.stays},

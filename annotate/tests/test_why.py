@@ -35,6 +35,12 @@ MORE = [
     ("data", DATA, [(0, 0, 105, 95), (1, 27, 7, 0), (1, 41, 30, 0)]),
     ("inclusive", INCLUSIVE, [(1, 0, 0, 105, 95), (1, 2, 0, 100, 90), (1, 2, 41, 30, 0), (2, 0, 41, 30, 0)]),
 ]
+# In a run with --curve-from.
+HITS = [
+    ("hit-distances", DISTANCES, [(2, bucket(128), 900, 0), (3, bucket(64), 50, 0)]),
+    ("hit-data", DATA, [(1, bucket(64), 50, 0), (1, bucket(128), 900, 0)]),
+    ("hit-inclusive", INCLUSIVE, [(1, 0, bucket(64), 50, 0), (1, 0, bucket(128), 900, 0)]),
+]
 EVENTS = "Ir D1mr D1mw D1first"
 PROFILE = f"""# callgrind format
 version: 1
@@ -127,6 +133,33 @@ def test_distances_of_data_and_of_what_is_called_are_read(tmp_path):
     assert [row.misses for row in both.inclusive] == [210, 200, 60, 60]
     beside(tmp_path, sections=ROWS)
     assert read_why(str(path)).data is None and read_why(str(path)).inclusive is None
+
+
+def test_hits_are_read_and_added_up(tmp_path):
+    sections = {"sections": ROWS + MORE + HITS, "least-distance": 64}
+    path = beside(tmp_path, **sections)
+    assert main(["--check", path]) == 0
+    found = read_why(str(tmp_path / "why.p.out"))
+    walk, main_ = (Function("prog", "/src/prog.c", name) for name in ("walk", "main"))
+    assert found.least_distance == 64 and found.distances == read(tmp_path).distances
+    (tmp_path / "why.p.out").write_bytes(WhyFile(FUNCTIONS, PLACES, SCOPES, ROWS + MORE + HITS, HEAD, **{
+        "least-distance": 64,
+    }).bytes() * 2)
+    both = read_why(str(tmp_path / "why.p.out"))
+    assert both.least_distance == 64
+    for one, times in (found.hits, 1), (both.hits, 2):
+        assert [(one.places[row.place].function, row.bucket, row.misses) for row in one.distances] == [
+            (walk, bucket(128), 900 * times), (walk, bucket(64), 50 * times),
+        ]
+        assert [(row.function, row.misses) for row in one.inclusive] == [(main_, 50 * times), (main_, 900 * times)]
+        assert sum(row.misses for row in one.data) == 950 * times
+    # What not all parts have is not known of their sum.
+    data = WhyFile(FUNCTIONS, PLACES, SCOPES, ROWS + MORE, HEAD).bytes()
+    (tmp_path / "why.p.out").write_bytes(data + WhyFile(FUNCTIONS, PLACES, SCOPES, ROWS + MORE + HITS, HEAD, **{
+        "least-distance": 64,
+    }).bytes())
+    mixed = read_why(str(tmp_path / "why.p.out"))
+    assert mixed.hits is None and mixed.least_distance == 0
 
 
 def test_sections_and_columns_that_are_not_known_are_skipped(tmp_path):

@@ -2,6 +2,7 @@
 
 #include "profile/why_writer.h"
 
+#include <optional>
 #include <utility>
 
 #include "profile/name_lists.h"
@@ -21,11 +22,14 @@ void WhyWriter::write(const RunDescription& run) {
     WhyPlaces places(engine_, run.thread);
     WhyScopes scopes;
     std::vector<std::uint32_t> groups = group_numbers(run.thread);
-    const DistanceSections distances(engine_, groups, run.thread);
+    const DistanceSections distances(engine_, why.distances, why.paths, "", groups, run.thread);
+    std::optional<DistanceSections> hits;
+    if (why.hits) hits.emplace(engine_, why.hits->distances, why.hits->paths, "hit-", groups, run.thread);
     const ReuseSection reuses(engine_, run.thread);
     const StaySection stays(why.stays, std::move(groups));
     OrderSection orders(engine_, run.thread);
     distances.collect(&places, &names);
+    if (hits) hits->collect(&places, &names);
     reuses.collect(&places, &scopes, &names);
     stays.collect(&places, &names);
     orders.collect(&places, &scopes, &names);
@@ -48,6 +52,10 @@ void WhyWriter::write(const RunDescription& run) {
     orders.write(out_, places, scopes);
     distances.write_by_object(out_, places);
     distances.write_inclusive(out_, names);
+    if (!hits) return;
+    hits->write(out_, places);
+    hits->write_by_object(out_, places);
+    hits->write_inclusive(out_, names);
 }
 
 // See StaySection.
@@ -60,6 +68,7 @@ void WhyWriter::write_caches() {
     const CacheGeometries& caches = engine_.config().caches;
     out_ << "line: " << caches.d1.line_bytes << "\nd1-lines: " << caches.d1.lines()
          << "\nll-lines: " << caches.ll.lines() << "\nsets: " << caches.d1.sets() << '\n';
+    if (engine_.why()->hits) out_ << "least-distance: " << engine_.config().reuse_rules.least_distance << '\n';
     if (!engine_.config().reuses) return;
     out_ << "history-sample: " << engine_.why()->stays.one_in() << "\nreuse-sample: " << engine_.why()->history.one_in()
          << '\n';

@@ -295,6 +295,7 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition, s
 
     EngineConfig config = engine_config(arguments.options, reader.run().caches);
     if (const char* const error = config.cache_sim ? caches_error(config.caches) : nullptr) fail("%s", error);
+    if (const char* const error = curve_error(arguments.options, config)) fail("%s", error);
     config.separate_threads = false;
     config.dump_every = 0;
     const FunctionOptions rules(arguments.options);

@@ -5,6 +5,7 @@
 #include "tool/options.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <concepts>
 #include <system_error>
@@ -351,6 +352,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
     if (given.d1.given) config.caches.d1 = given.d1.geometry;
     if (given.l2.given) config.caches.l2 = given.l2.geometry;
     if (given.ll.given) config.caches.ll = given.ll.geometry;
+    if (config.why) config.reuse_rules.least_distance = given.curve_from / config.caches.d1.line_bytes;
     if (config.caches.has_l2()) {
         config.caches.l2.replacement = given.l2_replacement.replacement;
         config.caches.l2.index = given.l2_index.index;
@@ -413,6 +415,15 @@ const char* caches_error(const CacheGeometries& caches) {
     if (geometry_error(caches.ll) != nullptr) {
         return "--LL-replacement=tree-plru needs an LL whose number of ways is a power of two.";
     }
+    return nullptr;
+}
+
+const char* curve_error(const Options& given, const EngineConfig& config) {
+    if (!config.why || given.curve_from == 0) return nullptr;
+    if (!std::has_single_bit(given.curve_from)) return "--curve-from must be a power of two.";
+    const CacheGeometry& d1 = config.caches.d1;
+    if (given.curve_from < 2 * d1.line_bytes) return "--curve-from must be at least two lines of D1.";
+    if (given.curve_from >= d1.size_bytes) return "--curve-from must be less than the size of D1.";
     return nullptr;
 }
 

@@ -246,6 +246,9 @@ struct SampleOption {
               "causes: why each line was loaded, and the misses with\n"                                 \
               "other cache sizes; yes: also who brings lines back, and\n"                               \
               "the order of addresses; includes --structure=yes")                                       \
+    BD_OPTION(Number, curve_from, "curve-from", 0, "<bytes>",                                           \
+              "with --why, curves also have sizes from <bytes> on, a\n"                                 \
+              "power of two, up to D1's (0: none)")                                                     \
     BD_OPTION_GROUP("cores with caches of their own, and lines they take from each other")              \
     BD_OPTION(Cores, cores, "cores", {}, "no|threads|<n>",                                              \
               "simulate one core per thread, or <n> cores, assigned by\n"                               \
@@ -333,6 +336,8 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches);
 
 // What is wrong with the geometry of L2 or LL, although each option is fine, as a whole sentence; null: nothing.
 const char* caches_error(const CacheGeometries& caches);
+// What is wrong with --curve-from; null: nothing.
+const char* curve_error(const Options& given, const EngineConfig& config);
 
 // Where that one's caches are known from, if `caches` are known from `source`.
 std::string_view geometry_source(const Options& given, std::string_view source);

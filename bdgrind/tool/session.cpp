@@ -75,7 +75,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     CacheGeometries own = machine.caches;
     if (options.machine.is_native) own.l2 = machine.l2;
     const EngineConfig config = engine_config(options, own);
-    if (const char* const error = config.cache_sim ? caches_error(config.caches) : nullptr) {
+    const char* error = config.cache_sim ? caches_error(config.caches) : nullptr;
+    if (error == nullptr) error = curve_error(options, config);
+    if (error != nullptr) {
         VG_(umsg)("%s\n", error);
         VG_(exit)(1);
     }
@@ -90,6 +92,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     }
     if (options.why != WhyChoice::kNo && !config.why && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --why does nothing with --cache-sim=no.\n");
+    }
+    if (options.curve_from != 0 && !config.why && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --curve-from does nothing without --why.\n");
     }
     if (options.cores.count != 0 && config.cores == 0 && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --cores does nothing with --cache-sim=no, or with D1 lines of more than 64 bytes.\n");

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..analyses.data.object_labels import label
 from ..analyses.misses.curve import Curve, curve_of
-from ..analyses.misses.distance_sums import Distances, DistanceSums
+from ..analyses.misses.distance_sums import DistanceSums
 from ..analyses.repairs.choice import Repairs
 from ..analyses.repairs.repair import Remedy, Repair
 from ..model.graph import CallGraph
@@ -52,21 +52,24 @@ class PageWhy:
 def why_for_page(found: PageWhy, graph: CallGraph, numbers: Numbers) -> schema.Why:
     why = found.why
     sums = DistanceSums(why, graph, found.events, {})
-    sizes = [point.size for point in curve_of({}, why).steps]
+    hits = None if why.hits is None else DistanceSums(why.hits, graph, found.events, {})
+    sizes = [point.size for point in curve_of({}, why, None if hits is None else {}).steps]
     return {
         "line": why.line,
         "d1": why.d1_lines * why.line,
         "ll": why.ll_lines * why.line,
         "repairs": None if found.repairs is None else _repairs(found, graph.functions, numbers),
         "sizes": list(sizes),
-        "program": _curve(curve_of(sums.program(), why)),
-        "functions": _function_curves(sums, why, numbers),
+        "program": _curve(curve_of(sums.program(), why, None if hits is None else hits.program())),
+        "functions": _function_curves(sums, hits, why, numbers),
         "loops": _loop_curves(found, graph, numbers),
-        "data": [] if found.objects is None else _data_curves(sums, why, found.objects),
+        "data": [] if found.objects is None else _data_curves(sums, hits, why, found.objects),
     }
 
 
-def _function_curves(sums: DistanceSums, why: Why, numbers: Numbers) -> list[schema.CodeCurves]:
+def _function_curves(
+    sums: DistanceSums, hits: DistanceSums | None, why: Why, numbers: Numbers
+) -> list[schema.CodeCurves]:
     """The curves of the functions with most misses, those with most of their own first."""
     least = _LEAST_SHARE * why.misses()
     found = {function: sums.of([function]) for function in sums.functions()}
@@ -75,48 +78,60 @@ def _function_curves(sums: DistanceSums, why: Why, numbers: Numbers) -> list[sch
         misses, key=lambda function: (-sum(found[function].own.values()), -misses[function], function)
     )
     return [
-        {
-            "function": numbers.function(function),
-            "self": _curve(curve_of(found[function].own, why)),
-            "incl": _curve(curve_of(found[function].inclusive, why)) if sums.has_paths else None,
-        }
+        {"function": numbers.function(function), "self": own, "incl": inclusive}
         for function in ranked[:_MOST_FUNCTIONS] if misses[function] >= max(least, 1)
+        for own, inclusive in [_own_and_inclusive(sums, hits, function, why)]
     ]
+
+
+def _own_and_inclusive(
+    sums: DistanceSums, hits: DistanceSums | None, function: Function, why: Why
+) -> tuple[schema.Curve, schema.Curve | None]:
+    """The curves of a function or loop; None if the run did not keep whole call paths."""
+    found = sums.of([function])
+    hit = None if hits is None else hits.of([function])
+    own = curve_of(found.own, why, None if hit is None else hit.own)
+    inclusive = curve_of(found.inclusive, why, None if hit is None else hit.inclusive)
+    return _curve(own), _curve(inclusive) if sums.has_paths else None
 
 
 def _loop_curves(found: PageWhy, graph: CallGraph, numbers: Numbers) -> list[schema.LoopCurves]:
     """The curves of the loops with most misses, those with most first."""
     why = found.why
     sums = DistanceSums(why, graph, found.events, found.loops)
+    hits = None if why.hits is None else DistanceSums(why.hits, graph, found.events, found.loops)
     least = max(_LEAST_SHARE * why.misses(), 1)
-    ranked: list[tuple[int, Function, Distances]] = []
+    ranked: list[tuple[int, Function]] = []
     for loop in found.loops:
-        distances = sums.of([loop])
-        misses = sum(distances.inclusive.values())
+        misses = sum(sums.of([loop]).inclusive.values())
         if misses >= least:
-            ranked.append((-misses, loop, distances))
-    ranked.sort(key=lambda one: one[:2])
+            ranked.append((-misses, loop))
+    ranked.sort()
     return [
         {
             "function": numbers.function(found.loops[loop].root),
             "name": text(loop.name.rpartition(SEPARATOR)[2]),
-            "self": _curve(curve_of(distances.own, why)),
-            "incl": _curve(curve_of(distances.inclusive, why)) if sums.has_paths else None,
+            "self": own,
+            "incl": inclusive,
         }
-        for _, loop, distances in ranked[:_MOST_LOOPS]
+        for _, loop in ranked[:_MOST_LOOPS]
+        for own, inclusive in [_own_and_inclusive(sums, hits, loop, why)]
     ]
 
 
-def _data_curves(sums: DistanceSums, why: Why, objects: Objects) -> list[schema.DataCurve]:
+def _data_curves(
+    sums: DistanceSums, hits: DistanceSums | None, why: Why, objects: Objects
+) -> list[schema.DataCurve]:
     """The curves of the groups of data with most misses, by their numbers on the page."""
     if why.data is None:
         return []
     least = max(_LEAST_SHARE * why.misses(), 1)
     found = sums.by_data(objects)
+    hit = {} if hits is None else hits.by_data(objects)
     misses = {number: sum(histogram.values()) for number, histogram in found.items()}
     ranked = sorted(misses, key=lambda number: (-misses[number], number))[:_MOST_DATA]
     return [
-        {"group": number, "curve": _curve(curve_of(found[number], why))}
+        {"group": number, "curve": _curve(curve_of(found[number], why, None if hits is None else hit.get(number, {})))}
         for number in ranked if misses[number] >= least
     ]
 

@@ -31,6 +31,7 @@ class PackedWhy(NamedTuple):
     why: Why
     functions: tuple[Function, ...]
     columns: dict[str, _Columns]
+    hits: PackedWhy | None = None
 
 
 def packed(why: Why) -> PackedWhy:
@@ -49,7 +50,7 @@ def packed(why: Why) -> PackedWhy:
         ),
     }
     functions = tuple(function for function in numbers if function is not None)
-    return PackedWhy(why.without_rows(), functions, columns)
+    return PackedWhy(why.without_rows(), functions, columns, None if why.hits is None else packed(why.hits))
 
 
 def unpacked(found: PackedWhy) -> Why:
@@ -70,6 +71,7 @@ def unpacked(found: PackedWhy) -> Why:
         stays=None if why.stays is None else tuple(Stay(*row) for row in zip(*columns["stays"])),
         data=None if why.data is None else Rows.of(DataDistance, zip(*columns["data"])),
         inclusive=None if why.inclusive is None else inclusive,
+        hits=None if found.hits is None else unpacked(found.hits),
     )
 
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..model.errors import UserError
-from ..model.why import Instruction, Order, Scope, ScopeKind, Why
+from ..model.why import DataDistance, Inclusive, Instruction, Order, Scope, ScopeKind, Why
 from .column_writer import section
 from .file_head import MergedHead, NameLists, run_lines
 from .objects_file import GroupKey
@@ -15,6 +15,9 @@ _ORDER_COLUMNS = (
     "place scope inner access accesses straddle-line straddle-page same near forward backward far runs "
     "stride1 times1 stride2 times2 stride3 times3 depends on weight"
 )
+_DISTANCE_COLUMNS = "place bucket misses llmisses"
+_DATA_COLUMNS = "group bucket misses llmisses"
+_INCLUSIVE_COLUMNS = "function callee bucket misses llmisses"
 _MOST_STRIDES = 3
 _WHOLE = 1 << 64
 
@@ -42,9 +45,7 @@ def _text(why: Why, meant: Sequence[GroupKey], head: MergedHead, groups: Mapping
     def group(number: int) -> int:
         return known[number] if number < len(known) else 0
 
-    yield from section("distances", "place bucket misses llmisses", sorted(
-        (place[row.place], row.bucket, row.misses, row.last_level) for row in why.distances
-    ))
+    yield from section("distances", _DISTANCE_COLUMNS, _distances(why, place))
     if why.reuses is not None:
         yield from section("reuses", "place before evictor scope cause misses llmisses distance", sorted(
             (place[row.place], place[row.before], place[row.evictor], scope[row.scope], *row[4:]) for row in why.reuses
@@ -54,21 +55,40 @@ def _text(why: Why, meant: Sequence[GroupKey], head: MergedHead, groups: Mapping
             (place[row.place], group(row.group), *row[2:]) for row in why.stays
         ))
     if why.data is not None:
-        yield from section("data", "group bucket misses llmisses", sorted(
-            (group(row.group), *row[2:]) for row in why.data
-        ))
+        yield from section("data", _DATA_COLUMNS, _data(why.data, group))
     if why.inclusive is not None:
-        numbers = lists.names.functions
-        yield from section("inclusive", "function callee bucket misses llmisses", sorted(
-            (numbers[row.function], 0 if row.callee is None else numbers[row.callee], *row[2:])
-            for row in why.inclusive
-        ))
+        yield from section("inclusive", _INCLUSIVE_COLUMNS, _inclusive(why.inclusive, lists))
+    if why.hits is not None:
+        yield from _hits(why.hits, lists, group)
     if why.orders is not None:
         yield from section("orders", _ORDER_COLUMNS, sorted(_order(row, place, scope) for row in why.orders))
 
 
+def _hits(hits: Why, lists: _Lists, group: Callable[[int], int]) -> Iterator[bytes]:
+    yield from section("hit-distances", _DISTANCE_COLUMNS, _distances(hits, lists.numbers_of(hits)))
+    if hits.data is not None:
+        yield from section("hit-data", _DATA_COLUMNS, _data(hits.data, group))
+    if hits.inclusive is not None:
+        yield from section("hit-inclusive", _INCLUSIVE_COLUMNS, _inclusive(hits.inclusive, lists))
+
+
+def _distances(why: Why, place: Sequence[int]) -> list[tuple[int, ...]]:
+    return sorted((place[row.place], row.bucket, row.misses, row.last_level) for row in why.distances)
+
+
+def _data(rows: Iterable[DataDistance], group: Callable[[int], int]) -> list[tuple[int, ...]]:
+    return sorted((group(row.group), *row[2:]) for row in rows)
+
+
+def _inclusive(rows: Iterable[Inclusive], lists: _Lists) -> list[tuple[int, ...]]:
+    numbers = lists.names.functions
+    return sorted((numbers[row.function], 0 if row.callee is None else numbers[row.callee], *row[2:]) for row in rows)
+
+
 def _own_lines(why: Why) -> Iterator[str]:
     yield f"line: {why.line}\nd1-lines: {why.d1_lines}\nll-lines: {why.ll_lines}\nsets: {why.sets}\n"
+    if why.hits is not None:
+        yield f"least-distance: {why.least_distance}\n"
     if why.stays is not None:
         yield f"history-sample: {why.history_sample}\n"
     if why.reuses is not None:
@@ -90,9 +110,10 @@ class _Lists:
     """The lists of places and scopes. places, scopes: the numbers here, by the numbers that the sums have."""
 
     def __init__(self, why: Why) -> None:
-        known = [place for place in why.places if place is not None]
+        hits = why.hits.places if why.hits else ()
+        known = list(dict.fromkeys(place for place in (*why.places, *hits) if place is not None))
         functions = {place.function for place in (*known, *(scope.place for scope in why.scopes[1:]))}
-        for row in why.inclusive or ():
+        for row in (*(why.inclusive or ()), *(why.hits and why.hits.inclusive or ())):
             functions.add(row.function)
             if row.callee is not None:
                 functions.add(row.callee)
@@ -100,10 +121,14 @@ class _Lists:
         self.names = NameLists(dict.fromkeys(functions, 0), files)
         self._places = sorted(known)
         self._scopes = sorted(why.scopes[1:], key=lambda scope: (scope.kind.value, scope.place))
-        number = {place: number for number, place in enumerate(self._places, 1)}
-        self.places = [0 if place is None else number[place] for place in why.places]
+        self._numbers = {place: number for number, place in enumerate(self._places, 1)}
+        self.places = self.numbers_of(why)
         scope_number = {scope: number for number, scope in enumerate(self._scopes, 1)}
         self.scopes = [0, *(scope_number[scope] for scope in why.scopes[1:])]
+
+    def numbers_of(self, why: Why) -> list[int]:
+        """The numbers of the places of `why`, which is that of the lists or its hits."""
+        return [0 if place is None else self._numbers[place] for place in why.places]
 
     def text(self) -> str:
         places, scopes = map(self._place, self._places), map(self._scope, self._scopes)

@@ -173,6 +173,9 @@ class Why:
     stays: tuple[Stay, ...] | None
     data: Rows[DataDistance] | None = None
     inclusive: Rows[Inclusive] | None = None
+    # Distances of hits instead of misses, as if of a file of its own: what caches smaller than D1 miss beside these.
+    hits: Why | None = None
+    least_distance: int = 0  # of hits, in lines; 0: these are not known
 
     def misses(self) -> int:
         """The number of lines of data that D1 missed."""
@@ -187,6 +190,7 @@ class Why:
             stays=None if self.stays is None else (),
             data=None if self.data is None else Rows.of(DataDistance, ()),
             inclusive=None if self.inclusive is None else Rows.of(Inclusive, ()),
+            hits=None if self.hits is None else self.hits.without_rows(),
         )
 
     def function_of(self, place: int) -> Function | None:

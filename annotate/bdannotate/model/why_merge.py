@@ -52,6 +52,7 @@ class WhySum:
         self._by_group: dict[tuple[int, int], tuple[int, ...]] = {}
         self._inclusive: dict[tuple[Function, Function | None, int], tuple[int, ...]] = {}
         self._parts = 0
+        self._hits: WhySum | None = None  # None: nothing was added, or something without hits
 
     def add(
         self, one: Why, groups: Sequence[int] | None, rename: Callable[[Function], Function] = lambda same: same,
@@ -89,8 +90,13 @@ class WhySum:
         for part in one.inclusive or ():
             callee = None if part.callee is None else rename(part.callee)
             _add(self._inclusive, (rename(part.function), callee, part.bucket), part[3:])
+        if one.hits is not None and (self._hits or not self._found):
+            self._hits = self._hits or WhySum()
+            self._hits.add(one.hits, groups, rename, adds_data)
+        else:
+            self._hits = None
         self._parts += len(one.parts)
-        self._found.append(replace(one.without_rows(), places=(), scopes=()))
+        self._found.append(replace(one.without_rows(), places=(), scopes=(), hits=None))
 
     def _check_caches(self, one: Why) -> None:
         first = self._found[0] if self._found else one
@@ -127,6 +133,8 @@ class WhySum:
             None if any(one.inclusive is None for one in found) else Rows.of(Inclusive, (
                 (*key, *sums) for key, sums in self._inclusive.items()
             )),
+            None if self._hits is None else self._hits.why(),
+            0 if self._hits is None else max(one.least_distance for one in found),
         )
 
 
@@ -235,7 +243,10 @@ def _renamed_whole(why: Why, rename: Callable[[Function], Function]) -> Why | No
         return None
     if inclusive and len(set(zip(*inclusive.columns[:3]))) < len(inclusive):
         return None
-    return replace(why, places=places, scopes=scopes, inclusive=inclusive)
+    hits = why.hits and _renamed_whole(why.hits, rename)
+    if why.hits and hits is None:
+        return None
+    return replace(why, places=places, scopes=scopes, inclusive=inclusive, hits=hits)
 
 
 def _functions(why: Why) -> Iterable[Function]:

@@ -36,19 +36,21 @@ def named_curve(paths: Sequence[str], made: Report, inputs: Inputs) -> NamedCurv
         code = _code(whole, inputs)
     why = load_why(paths, whole, inputs.renaming)
     sums = DistanceSums(why, made.graph, made.profile.events, code)
+    hits = None if why.hits is None else DistanceSums(why.hits, made.graph, made.profile.events, code)
     if of_data is not None:
-        return _of_data(sums, why, all_objects(paths, whole, inputs), of_data, asked, paths)
+        return _of_data(sums, hits, why, all_objects(paths, whole, inputs), of_data, asked, paths)
     if not asked:
-        return NamedCurve("", curve_of(sums.program(), why))
+        return NamedCurve("", curve_of(sums.program(), why, None if hits is None else hits.program()))
     shown = Names(made.graph.functions).shown
     pattern = chosen_functions(asked, made.profile, shown)
     named = [function for function in made.graph.functions if pattern.matches(function)]
     if not named:
         raise UserError(f"--curve={asked}: no function matches")
     found = sums.of(named)
+    hit = None if hits is None else hits.of(named)
     return NamedCurve(
-        asked, curve_of(found.inclusive, why), len(named), found.reach is Reach.ALL,
-        found.only_called, curve_of(found.own, why),
+        asked, curve_of(found.inclusive, why, None if hit is None else hit.inclusive), len(named),
+        found.reach is Reach.ALL, found.only_called, curve_of(found.own, why, None if hit is None else hit.own),
     )
 
 
@@ -59,7 +61,8 @@ def _code(whole: Profile, inputs: Inputs) -> dict[Function, FrameCode]:
 
 
 def _of_data(
-    sums: DistanceSums, why: Why, objects: Objects, name: str, functions: str, paths: Sequence[str]
+    sums: DistanceSums, hits: DistanceSums | None, why: Why, objects: Objects, name: str, functions: str,
+    paths: Sequence[str],
 ) -> NamedCurve:
     if functions:
         raise UserError(
@@ -75,4 +78,6 @@ def _of_data(
     groups = [
         number for number, group in enumerate(objects.groups) if pattern.search(label(group))
     ]
-    return NamedCurve(name, curve_of(sums.of_data(objects, groups), why), data=len(groups))
+    hit = None if hits is None else hits.of_data(objects, groups)
+    found = curve_of(sums.of_data(objects, groups), why, hit)
+    return NamedCurve(name, found, data=len(groups))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from operator import gt, itemgetter
 
@@ -22,9 +23,18 @@ from .sections import SectionReader, Table, number_of
 
 PREFIX = "why."
 
-_OWN_LINES = ("line", "d1-lines", "ll-lines", "sets", "history-sample", "reuse-sample", "order-sample")
-_SECTIONS = {
+_OWN_LINES = (
+    "line", "d1-lines", "ll-lines", "sets", "history-sample", "reuse-sample", "order-sample", "least-distance",
+)
+_DISTANCES = {
     "distances": ("place", "bucket", "misses", "llmisses"),
+    "data": ("group", "bucket", "misses", "llmisses"),
+    "inclusive": ("function", "callee", "bucket", "misses", "llmisses"),
+}
+_HIT = "hit-"  # the beginning of the names of the same sections of hits
+_SECTIONS = {
+    **_DISTANCES,
+    **{_HIT + name: columns for name, columns in _DISTANCES.items()},
     "reuses": ("place", "before", "evictor", "scope", "cause", "misses", "llmisses", "distance"),
     "orders": (
         "place", "scope", "inner", "accesses", "straddle-line", "straddle-page", "same", "near", "forward",
@@ -32,8 +42,6 @@ _SECTIONS = {
         "depends", "on", "weight", "access",
     ),
     "stays": ("place", "group", "lines", "unused", "late", "never"),
-    "data": ("group", "bucket", "misses", "llmisses"),
-    "inclusive": ("function", "callee", "bucket", "misses", "llmisses"),
 }
 _CAUSES = {int(cause): cause for cause in Cause}
 _DEPENDS = {int(depends): depends for depends in Depends}
@@ -78,7 +86,22 @@ class _Reader(SectionReader[Why]):
             tuple(places), tuple(scopes), rows.distances(), rows.reuses(), rows.orders(), rows.stays(),
             rows.data(), rows.inclusive(),
         )
+        if _HIT + "distances" in found:
+            hits = _Rows(_of_hits(found), len(places), len(scopes), functions)
+            least = number_of(own, "least-distance")
+            why = replace(why, hits=_hits(why, hits), least_distance=least)
         return with_scaled_reuses(why) if why.reuse_sample > 1 else why
+
+
+def _of_hits(found: Mapping[str, Table]) -> dict[str, Table]:
+    return {name.removeprefix(_HIT): table for name, table in found.items() if name.startswith(_HIT)}
+
+
+def _hits(why: Why, rows: _Rows) -> Why:
+    return replace(
+        why, distances=rows.distances(), data=rows.data(), inclusive=rows.inclusive(), reuses=None, orders=None,
+        stays=None,
+    )
 
 
 class _Rows:

@@ -61,7 +61,7 @@ def curve_lines(asked: NamedCurve, page: Page) -> list[str]:
     """The table of a curve, one line per size, and its sentences. For functions, it has those of their own code if
     these differ."""
     found = asked.curve
-    most = found.points[0].misses
+    of_d1, most = found.d1.misses, max(point.misses for point in found.points)
     if not most:
         return ["no data was loaded there"]
     own = asked.own if asked.own and asked.own.points != found.points else None
@@ -70,7 +70,7 @@ def curve_lines(asked: NamedCurve, page: Page) -> list[str]:
     rows = [
         [
             Cell(size_text(point.size)), Cell(short_count(point.misses)),
-            Cell(f"{100 * point.misses / most:.1f}%"), Cell(f"{short_count(point.loaded)}B"),
+            Cell(f"{100 * point.misses / of_d1:.1f}%" if of_d1 else ""), Cell(f"{short_count(point.loaded)}B"),
             *([Cell(short_count(own.points[number].misses))] if own else []),
             Cell(_bar(point.misses / most, length)),
         ]
@@ -105,7 +105,7 @@ def sentence(found: Curve) -> str:
     """Sentences on the knees of a curve, and on the size that the data fits in."""
     first = found.points[0]
     if found.fits is None:
-        if found.first_touches >= 0.9 * first.misses:
+        if first.misses and found.first_touches >= 0.9 * first.misses:
             return (
                 f"A larger cache saves nothing: {100 * found.first_touches / first.misses:.0f}% of the misses are "
                 "first touches of a line."

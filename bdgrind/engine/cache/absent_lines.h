@@ -52,6 +52,7 @@ public:
     static TouchTime take(TouchTime* home) { return std::exchange(*home, kPresent); }
     // The times of the absent lines. The caller may add others, until renumber() or clear().
     TickSet& ticks() { return ticks_; }
+    const TickSet& ticks() const { return ticks_; }
     // The number of these slots that were touched later.
     std::uint64_t slots_later(std::span<const TouchTime> times, TouchTime than) {
         return later_slots_.count(times, than);

@@ -132,6 +132,9 @@ private:
     void start_times();
     void note_reuse(LineNumber line, std::uint32_t slot);
     void note_touch(std::uint32_t slot);
+    void note_old_hit(const DataPosition& at, std::uint32_t bytes, std::uint32_t slot);
+    bool tells_hit(std::uint32_t slot);
+    void age();
     // Stores the reuses of the chunk's misses.
     auto tell_reuse() {
         return [chunk = chunk_](std::uint32_t miss, const Reuse& reuse) {
@@ -275,6 +278,7 @@ template <CacheTraits kTraits>
     const std::uint32_t high = find(line_of(border));
     if (low == Lines::kAbsent || high == Lines::kAbsent) return false;
     if (cores_ != nullptr && (is_shared_[low] != 0 || is_shared_[high] != 0)) return false;
+    if (tells_hit(low) || tells_hit(high)) return false;
     unsigned in_low = 0;
     unsigned in_high = 0;
     bool ends_low = false;
@@ -310,11 +314,33 @@ template <CacheTraits kTraits>
 // Notes that the latest miss is about to load `line` into a slot.
 template <CacheTraits kTraits>
 [[gnu::noinline]] void DataCache<kTraits>::note_reuse(LineNumber line, std::uint32_t slot) {
-    if (reuses_.is_due()) {
-        reuses_.age(lines_.times(), clock_, tell_reuse(), [this](std::uint32_t old) { lines_.forget_hint(old); });
-    }
+    if (reuses_.is_due()) age();
     const auto miss = static_cast<std::uint32_t>(chunk_->misses.size() - 1);
     reuses_.load(miss, line, slot, lines_[slot], lines_.times(), tell_reuse());
+}
+
+template <CacheTraits kTraits>
+void DataCache<kTraits>::age() {
+    reuses_.age(lines_.times(), clock_, tell_reuse(), [this](std::uint32_t old) { lines_.forget_hint(old); });
+}
+
+// Whether a touch of this slot is a hit whose distance is told.
+template <CacheTraits kTraits>
+[[gnu::always_inline]] inline bool DataCache<kTraits>::tells_hit(std::uint32_t slot) {
+    if constexpr (kTraits.why) return reuses_.tells_hits() && reuses_.is_old(lines_.time_of(slot));
+    return false;
+}
+
+// Notes that such a slot is about to be touched.
+template <CacheTraits kTraits>
+[[gnu::noinline]] void DataCache<kTraits>::note_old_hit(const DataPosition& at, std::uint32_t bytes,
+                                                        std::uint32_t slot) {
+    if constexpr (kTraits.why) {
+        if (reuses_.is_due()) age();
+        add_miss(at, bytes, Miss::kHit, {});
+        const auto number = static_cast<std::uint32_t>(chunk_->misses.size() - 1);
+        reuses_.touch_old(lines_.time_of(slot), tell_reuse(), number);
+    }
 }
 
 // Notes that a slot is about to be touched, but not by the fast path of the loop.
@@ -335,7 +361,11 @@ std::uint32_t DataCache<kTraits>::find_or_load(const DataPosition& at, std::uint
     if (!may_be_far_ahead() && lines_.time_of(slot) <= chunk_start_) chunk_->at_start.save(slot, lines_.use_of(slot));
     ++clock_;
     if (is_here) {
-        note_touch(slot);
+        if (tells_hit(slot)) {
+            note_old_hit(at, bytes, slot);
+        } else {
+            note_touch(slot);
+        }
         lines_.time_of(slot) = clock_;
         if (__builtin_expect(cores_ != nullptr, 0)) note_hit(at, slot, writes);
         return slot;

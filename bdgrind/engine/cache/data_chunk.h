@@ -33,8 +33,9 @@ struct DataMiss : LineReuse {
     // Slots of notes.
     static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};    // its guard was false
     static constexpr std::uint32_t kElsewhere = kNoAccess - 1;       // the D1 of another core has the line that misses
+    static constexpr std::uint32_t kHit = kNoAccess - 2;             // it hits; its reuse is told
     static constexpr std::uint32_t kTaken = std::uint32_t{1} << 31;  // plus a slot: the line is taken from another core
-    static constexpr std::uint32_t kOnlyFromL2 = kTaken - 3;         // such a slot: only L2 may have it
+    static constexpr std::uint32_t kOnlyFromL2 = kTaken - 4;         // such a slot: only L2 may have it
 
     bool loads() const { return slot < kTaken; }
     // Of a line that is taken from another core: that core, and the slot in its D1.

@@ -9,6 +9,9 @@
 // one of them is touched after all. All other slots were touched after the horizon. For a line that was last touched
 // before the horizon, the distance is the count in the set plus the number of slots that are not old. Any other line
 // must have left D1 while it was young, not long ago; its distance is counted at once.
+//
+// Distances of hits, from a least one on, come with that: if fewer other lines than that have been touched after the
+// horizon, a hit of any slot that is not old has a shorter distance, and all others are reported anyway.
 
 #pragma once
 
@@ -30,22 +33,30 @@
 
 namespace bd {
 
-// `set(miss, reuse)` is called for each miss that is not a first touch, in order, once its reuse is known.
+// `set(miss, reuse)` is called for each miss that is not a first touch, and each hit of an old slot that has a number,
+// in order, once its reuse is known.
 class LateReuses {
 public:
     LateReuses(ReuseRules rules, std::size_t slots)
-        : absent_(rules), window_(std::max(slots / 2, std::size_t{1})), homes_(slots) {}
+        : absent_(rules),
+          window_(std::max(slots / 2, std::size_t{1})),
+          least_distance_(rules.least_distance),
+          homes_(slots) {}
 
     // renumber() must be called when this time has passed.
     std::uint64_t last_time() const { return absent_.last_time(); }
 
     // Whether a slot is old if its line was last touched at `time`.
     [[gnu::always_inline]] bool is_old(TouchTime time) const { return time <= horizon_; }
-    // An old slot, last touched at `last`, is about to be touched.
+    // Whether hits of old slots must have a number.
+    bool tells_hits() const { return least_distance_ != 0; }
+    // An old slot, last touched at `last`, is about to be touched. `hit`: its number among misses; kNone: it has none.
     template <class Set>
-    void touch_old(TouchTime last, Set set) {
+    void touch_old(TouchTime last, Set set, std::uint32_t hit = kNone) {
+        Event event{.miss = hit, .young = young_, .evicted_last = last, .last = last};
         ++young_;
-        push({.evicted_last = last}, set);
+        ++recent_;
+        push(event, set);
     }
 
     // `line` is about to be loaded into a slot, which evicts the line `evicted`, unless that is kNoLine. `times`: those
@@ -74,21 +85,27 @@ public:
             ++young_;
         }
         ++misses_;
+        ++recent_;
     }
 
-    // Whether age() must be called. It makes more slots old, and calls forget(slot) for each; from then on, a touch of
-    // the slot must be reported.
-    bool is_due() const { return misses_ >= window_; }
+    // Whether age() must be called, before load() and, if tells_hits(), before touch_old(). It makes more slots old,
+    // and calls forget(slot) for each; from then on, a touch of the slot must be reported.
+    bool is_due() const { return tells_hits() ? recent_ >= least_distance_ : misses_ >= window_; }
     template <class Set, class Forget>
     void age(std::span<const TouchTime> times, TouchTime now, Set set, Forget forget) {
         settle(set);
         misses_ = 0;
-        const TouchTime before = std::exchange(horizon_, std::exchange(window_start_, now));
-        for_each_between(times, before, horizon_, [&](std::size_t slot) {
-            absent_.ticks().insert(times[slot]);
-            --young_;
-            forget(static_cast<std::uint32_t>(slot));
-        });
+        if (!tells_hits()) {
+            move_horizon(times, std::exchange(window_start_, now), forget);
+            return;
+        }
+        // Lines that left D1 are among those touched since.
+        std::uint32_t young = least_distance_;
+        do {
+            young /= 2;
+            move_horizon(times, time_before(times, young), forget);
+            recent_ = static_cast<std::uint32_t>(absent_.ticks().count_behind(horizon_)) + young_;
+        } while (recent_ > least_distance_ / 2 && young != 0);
     }
 
     // Reports all remaining reuses. To be called before clear() and renumber().
@@ -102,7 +119,7 @@ public:
         absent_.clear();
         horizon_ = window_start_ = 0;
         latest_young_ = {};
-        young_ = 0;
+        young_ = recent_ = 0;
     }
     TickRanks renumber(std::span<TouchTime> times, TouchTime* clock) {
         TickRanks ranks = absent_.renumber(times, clock);
@@ -115,15 +132,16 @@ public:
         return ranks;
     }
 
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
 private:
     static constexpr std::uint32_t kAhead = 8;  // events between two steps, see push()
     static constexpr std::uint32_t kEvents = 32;
     static constexpr std::size_t kHashes = 2048;
-    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-    // A miss; or, if `miss` is kNone, a touch of an old slot.
+    // A miss; or, without a home, a touch of an old slot.
     struct Event {
-        std::uint32_t miss = kNone;
+        std::uint32_t miss = kNone;         // its number; kNone: a touch that has none
         std::uint32_t young = 0;            // slots that are not old
         TouchTime evicted_last = 0;         // the last touch of the evicted line, or of the old slot
         TouchTime last = 0;                 // the line's last touch
@@ -131,6 +149,8 @@ private:
         TouchTime* evicted_home = nullptr;  // the same for the evicted line; null: none is evicted
         bool inserts = false;               // whether the evicted line's tick is not in the set yet
     };
+
+    static constexpr TouchTime kLatest = ReuseRules::kMostTimes * 2 - 1;
 
     static std::size_t hash(LineNumber line) {
         return static_cast<std::size_t>(static_cast<std::uint64_t>(line) * 0x9e3779b97f4a7c15 >> 32) % kHashes;
@@ -148,7 +168,7 @@ private:
         if (looked_up_ - counted_ > kAhead) count(event(counted_++), set);
     }
     void look_up(Event& what) {
-        if (what.miss == kNone) {
+        if (what.home == nullptr) {
             absent_.ticks().host_prefetch(what.evicted_last);
             return;
         }
@@ -159,16 +179,40 @@ private:
     }
     template <class Set>
     void count(const Event& what, Set set) {
-        if (what.miss == kNone) {
+        if (what.home == nullptr) {
             absent_.ticks().remove(what.evicted_last);
+            if (what.miss != kNone) set(what.miss, reuse(what));
             return;
         }
         if (what.last != 0) {
-            const std::uint64_t distance = what.young + absent_.ticks().count_behind(what.last);
             absent_.ticks().remove(what.last);
-            set(what.miss, Reuse{static_cast<std::uint32_t>(distance), what.last});
+            set(what.miss, reuse(what));
         }
         if (what.inserts) absent_.ticks().insert(what.evicted_last);
+    }
+
+    Reuse reuse(const Event& what) const {
+        return {static_cast<std::uint32_t>(what.young + absent_.ticks().count_behind(what.last)), what.last};
+    }
+
+    // Slots that were last touched at `time` or before become old.
+    template <class Forget>
+    void move_horizon(std::span<const TouchTime> times, TouchTime time, Forget forget) {
+        const TouchTime before = std::exchange(horizon_, time);
+        for_each_between(times, before, horizon_, [&](std::size_t slot) {
+            absent_.ticks().insert(times[slot]);
+            --young_;
+            forget(static_cast<std::uint32_t>(slot));
+        });
+    }
+    // The latest time such that at least `count` young slots were touched after it, or the horizon.
+    TouchTime time_before(std::span<const TouchTime> times, std::uint32_t count) {
+        young_times_.clear();
+        for_each_between(times, horizon_, kLatest, [&](std::size_t slot) { young_times_.push_back(times[slot]); });
+        if (young_times_.size() <= count) return horizon_;
+        const auto at = young_times_.end() - static_cast<std::ptrdiff_t>(count) - 1;
+        std::ranges::nth_element(young_times_, at);
+        return *at;
     }
 
     // Calls function(slot) for all slots with after < time <= until.
@@ -200,9 +244,12 @@ private:
     // Slots that were last touched at this time or before are old. The latest complete window began there.
     TouchTime horizon_ = 0;
     TouchTime window_start_ = 0;
-    std::size_t window_;             // its length, in misses
-    std::size_t misses_ = 0;         // of the current window
-    std::uint32_t young_ = 0;        // slots with a line that are not old
+    std::size_t window_;            // its length, in misses
+    std::size_t misses_ = 0;        // of the current window
+    std::uint32_t least_distance_;  // of hits; 0: these are not told
+    std::uint32_t young_ = 0;       // slots with a line that are not old
+    std::uint32_t recent_ = 0;      // lines touched after the horizon, at most
+    std::vector<TouchTime> young_times_;
     std::vector<TouchTime*> homes_;  // by slot: the place of its line's last touch
 
     // By hash, for lines that were evicted while they were young: the latest of their last touches.

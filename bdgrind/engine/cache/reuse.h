@@ -37,6 +37,8 @@ struct ReuseRules {
     // Times are renumbered after this many; later, after kTimesForLine for each line, if that is more. (Renumbering
     // takes up to 2.4 % of the replay.)
     std::uint64_t fewest_times = std::uint64_t{1} << 21;
+    // D1 also tells the distances of hits, if they are at least this; 0: of none.
+    std::uint32_t least_distance = 0;
 
     static constexpr std::uint64_t kTimesForLine = 64;
     // No chunk of the trace begins later than this. A chunk has fewer times than that, so all times are below 2^31.

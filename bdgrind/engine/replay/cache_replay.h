@@ -209,6 +209,8 @@ private:
     void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
     void charge(Outcome outcome, Event l1_miss, Event ll_miss);
     Outcome load_data(const DataMiss& miss);
+    void take_note(const DataMiss& note);
+    void note_hit(const DataMiss& hit);
     void note_other_core(const DataMiss& note);
     void note_core_load(Address address, bool misses_ll);
     // Adds what has been charged to the counts of a core.
@@ -357,7 +359,7 @@ void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
             if (miss->slot == miss->kNoAccess) {
                 state_.on_unaddressed_access(*cursor_.exit().cost, missing);
             } else {
-                note_other_core(*miss);
+                take_note(*miss);
             }
             cursor_.take_miss();
             continue;
@@ -372,7 +374,7 @@ void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
                 note_core_load(loaded.at.address, of_line >= Outcome::kLLMiss && outcome < Outcome::kLLMiss);
             }
             outcome = std::max(outcome, of_line);
-            while (cursor_.has_note_at(index)) note_other_core(cursor_.take_miss());
+            while (cursor_.has_note_at(index)) take_note(cursor_.take_miss());
         } while (cursor_.has_miss_at(index));
         if (is_write(missing.kind)) {
             charge(outcome, Event::kD1mw, Event::kDLmw);
@@ -395,6 +397,18 @@ template <CacheTraits kTraits, class Observer>
     } else {
         return caches_.load_data(miss);
     }
+}
+
+// By the cursor's instruction.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline]] void CacheReplay<kTraits, Observer>::take_note(const DataMiss& note) {
+    if constexpr (kTraits.why) {
+        if (note.slot == note.kHit) {
+            note_hit(note);
+            return;
+        }
+    }
+    note_other_core(note);
 }
 
 // What an access has to do with the caches of other cores.
@@ -432,6 +446,23 @@ void CacheReplay<kTraits, Observer>::note_distance(const DataMiss& miss, Outcome
     const unsigned bucket = is_first ? Distances::kFirstTouch : Distances::bucket_of(miss.distance);
     why.distances.add(state_.objects != nullptr ? loaded_cell_ : target.costs, bucket, misses_ll);
     if (state_.context_tree != nullptr) why.paths.add(state_.tree.context_node(target.node), bucket, misses_ll);
+}
+
+// A hit whose distance D1 has told. Those of shorter distances are not complete.
+template <CacheTraits kTraits, class Observer>
+void CacheReplay<kTraits, Observer>::note_hit(const DataMiss& hit) {
+    const ChargeTarget target = charge_target();
+    if (target.node == kNoNode || hit.distance < state_.config.reuse_rules.least_distance) return;
+    HitDistances& hits = *state_.why->hits;
+    CostId costs = target.costs;
+    if (state_.objects != nullptr) {
+        const GroupId group =
+            state_.objects->find(hit.at.address, cursor_.stack_pointer(), *state_.current, state_.threads);
+        costs = state_.objects->cell(costs, group);
+    }
+    const unsigned bucket = Distances::bucket_of(hit.distance);
+    hits.distances.add(costs, bucket, false);
+    if (state_.context_tree != nullptr) hits.paths.add(state_.tree.context_node(target.node), bucket, false);
 }
 
 template <CacheTraits kTraits, class Observer>

@@ -109,7 +109,7 @@ void Engine::finish() {
     state_.jumps.settle();
     state_.ledger.check_balance();
     if (state_.objects != nullptr) state_.objects->settle();
-    if (state_.why != nullptr) state_.why->paths.sum_up();
+    if (state_.why != nullptr) state_.why->sum_up();
     if (state_.flow != nullptr) {
         state_.flow->settle();
         check_flow();

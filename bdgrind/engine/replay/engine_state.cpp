@@ -32,7 +32,8 @@ EngineState::EngineState(const EngineConfig& engine_config)
       objects(config.objects ? std::make_unique<Objects>(config.object_rules, arcs, costs, config.caches.d1.line_bits(),
                                                          config.why && config.reuses)
                              : nullptr),
-      why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), config.whole_reuses, context_tree.get())
+      why(config.why ? std::make_unique<Why>(config.caches.d1.lines(), config.whole_reuses, context_tree.get(),
+                                             config.reuse_rules.least_distance != 0)
                      : nullptr),
       sharing(config.cores != 0 ? std::make_unique<Sharing>(config.caches.d1.line_bits()) : nullptr),
       core_loads(config.cores != 0 ? std::make_unique<CoreLoads>(config.caches.d1.line_bits(), core_costs.counts())
@@ -310,7 +311,7 @@ void EngineState::on_unaddressed_access(BlockCost& block, const Access& access) 
 }
 
 std::vector<ContextNodeId> EngineState::fold_context_tree() {
-    if (why != nullptr) why->paths.sum_up();
+    if (why != nullptr) why->sum_up();
     const auto for_each_stack = [this](auto use) {
         for (const Executions& executions : threads) {
             for (const auto& execution : executions) {
@@ -381,7 +382,7 @@ void EngineState::settle() {
         for (const auto& execution : executions) calls.settle(*execution);
     }
     if (objects != nullptr) objects->settle();
-    if (why != nullptr) why->paths.sum_up();
+    if (why != nullptr) why->sum_up();
 }
 
 void EngineState::zero(std::uint32_t thread_zeroed) {

@@ -71,6 +71,29 @@ def test_a_curve_is_what_caches_of_each_size_load(name: str) -> None:
     assert predicted[SIZES[0]] > predicted[SIZES[-1]] > 0
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_curve_below_d1_is_what_caches_of_each_size_load(name: str) -> None:
+    """Whatever the ways of D1."""
+    options = ["--why=causes", f"--curve-from={SIZES[0]}"]
+    completed = annotate("--curve", "--format=json", replayed(name, SIZES[4], 8, options))
+    assert completed.returncode == 0, completed.stderr
+    points = json.loads(completed.stdout)["curve"]["points"]
+    predicted = {point["size"]: point["misses"] for point in points}
+    assert [point["size"] for point in points[:6]] == SIZES
+    for size in SIZES[:4]:
+        assert curve(name)[size] == predicted[size], size
+    assert loaded(name, SIZES[4], 8) == predicted[SIZES[4]]
+
+
+@pytest.mark.parametrize("curve_from, error", [
+    ("5000", "must be a power of two"), ("64", "must be at least two lines"), ("8192", "must be less than the size"),
+])
+def test_a_curve_from_no_size_below_d1_is_refused(tmp_path: Path, curve_from: str, error: str) -> None:
+    options = ["--why=causes", "--D1=8192,2,64", f"--curve-from={curve_from}"]
+    run = run_tool(tmp_path, ["/bin/true"], options)
+    assert run.status == 1 and f"--curve-from {error}" in run.log
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if LONG or name in NEAR])
 def test_how_far_caches_of_some_ways_are(name: str) -> None:
     for ways in (8, 16):

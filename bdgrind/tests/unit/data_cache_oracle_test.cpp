@@ -92,9 +92,12 @@ private:
 template <class V>
 class NaiveCache {
 public:
-    NaiveCache(const CacheGeometry& geometry, Ahead<V>& ahead) : geometry_(geometry), ahead_(ahead) {}
+    // `least_distance`: see ReuseRules.
+    NaiveCache(const CacheGeometry& geometry, Ahead<V>& ahead, std::uint32_t least_distance = 0)
+        : geometry_(geometry), ahead_(ahead), least_distance_(least_distance) {}
 
     std::size_t uses_compared() const { return uses_compared_; }
+    std::size_t hits_told() const { return hits_told_; }
 
     // To be called with what has just been run.
     void follow(Batch chunk) {
@@ -201,7 +204,10 @@ private:
         const auto begin = lines_.lower_bound(static_cast<std::uint32_t>(set * geometry_.ways));
         const auto end = lines_.lower_bound(static_cast<std::uint32_t>((set + 1) * geometry_.ways));
         const auto found = std::find_if(begin, end, [&](const auto& each) { return each.second.number == number; });
-        if (found != end) return &found->second;
+        if (found != end) {
+            if constexpr (V::kTraits.why) compare_hit(at, bytes, number);
+            return &found->second;
+        }
         if (misses_.empty()) {
             ADD_FAILURE() << "no miss at " << at;
             return nullptr;
@@ -232,6 +238,21 @@ private:
         touched_.push_back({number, record_times_.size() - 1});
     }
 
+    // All hits from the least distance on are told; some others may be.
+    void compare_hit(const DataPosition& at, std::uint32_t bytes, LineNumber number) {
+        const auto last = std::ranges::find(touched_, number, &Touched::number);
+        ASSERT_NE(last, touched_.end());
+        if (!misses_.empty() && misses_.front().at == at && misses_.front().slot == Ahead<V>::Miss::kHit) {
+            EXPECT_NE(least_distance_, 0u) << at;
+            EXPECT_EQ(misses_.front().bytes, bytes);
+            compare_reuse(misses_.front(), number);
+            misses_ = misses_.subspan(1);
+            ++hits_told_;
+        } else if (least_distance_ != 0) {
+            EXPECT_LT(touched_.end() - last - 1, least_distance_) << at;
+        }
+    }
+
     template <class Miss>
     void compare_reuse(const Miss& miss, LineNumber number) {
         const auto last = std::ranges::find(touched_, number, &Touched::number);
@@ -259,6 +280,7 @@ private:
 
     CacheGeometry geometry_;
     Ahead<V>& ahead_;
+    std::uint32_t least_distance_;
     std::map<std::uint32_t, Line> lines_;  // by slot
     std::uint64_t now_ = 0;
     std::span<const typename Ahead<V>::Miss> misses_;  // those to come
@@ -268,15 +290,16 @@ private:
     TouchClock clock_;
     std::vector<TouchTime> record_times_;  // of all records, when they began
     std::size_t renumberings_ = 0;
+    std::size_t hits_told_ = 0;
 };
 
 template <class V>
 void expect_equal(const CacheGeometry& geometry, std::size_t chunk_words, const Trace& trace,
-                  std::uint64_t fewest_times = 1u << 22) {
+                  ReuseRules rules = {}, std::size_t* hits_told = nullptr) {
     SCOPED_TRACE(testing::Message() << geometry.sets() << " sets of " << geometry.ways << " ways, lines of "
                                     << geometry.line_bytes << ", chunks of " << chunk_words);
-    Ahead<V> ahead(geometry, chunk_words, {.fewest_times = fewest_times});
-    NaiveCache<V> naive(geometry, ahead);
+    Ahead<V> ahead(geometry, chunk_words, rules);
+    NaiveCache<V> naive(geometry, ahead, rules.least_distance);
     for (Batch rest = trace.all(); !rest.empty() && !testing::Test::HasFailure();) {
         const Batch chunk = ahead.run(rest);
         ASSERT_FALSE(chunk.empty());
@@ -285,7 +308,8 @@ void expect_equal(const CacheGeometry& geometry, std::size_t chunk_words, const 
     }
     naive.flush();
     EXPECT_GT(naive.uses_compared(), 0u);
-    if (V::kTraits.why && chunk_words < 1000 && fewest_times < 1000) {
+    if (hits_told != nullptr) *hits_told += naive.hits_told();
+    if (V::kTraits.why && chunk_words < 1000 && rules.fewest_times < 1000) {
         EXPECT_GT(naive.renumberings(), 0u);
     }
 }
@@ -319,9 +343,32 @@ TYPED_TEST(DataCacheOracleTest, TinyCaches) {
         const RandomTrace run(random, kRecords, 5, [&] { return 0x100000 + random() % (3 * geometry.size_bytes); });
         for (const std::size_t chunk_words : {std::size_t{1}, std::size_t{100}, kAllWords}) {
             expect_equal<TypeParam>(geometry, chunk_words, run.trace());
-            if (TypeParam::kTraits.why) expect_equal<TypeParam>(geometry, chunk_words, run.trace(), 1 + random() % 500);
+            if (!TypeParam::kTraits.why) continue;
+            expect_equal<TypeParam>(geometry, chunk_words, run.trace(), {.fewest_times = 1 + random() % 500});
         }
     }
+}
+
+TYPED_TEST(DataCacheOracleTest, DistancesOfHits) {
+    if (!TypeParam::kTraits.why) return;
+    std::size_t hits_told = 0;
+    for (unsigned seed = 0; seed < test::runs(kDataCacheRuns) && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE(testing::Message() << "seed " << seed);
+        std::mt19937 random(seed);
+        const CacheGeometry geometry =
+            cache(1 + random() % 8, 1 + static_cast<std::uint32_t>(random() % 8), this->line_bytes(random));
+        const RandomTrace run(random, kRecords, 5, [&] {
+            const Address room = random() % 2 == 0 ? 2 * geometry.size_bytes : geometry.size_bytes / 2 + 1;
+            return 0x100000 + random() % room;
+        });
+        for (const std::size_t chunk_words : {std::size_t{100}, kAllWords}) {
+            const std::uint64_t fewest_times = random() % 2 == 0 ? 1 + random() % 500 : 1u << 22;
+            const auto least = static_cast<std::uint32_t>(2 + random() % (2 + geometry.lines()));
+            expect_equal<TypeParam>(geometry, chunk_words, run.trace(),
+                                    {.fewest_times = fewest_times, .least_distance = least}, &hits_told);
+        }
+    }
+    EXPECT_GT(hits_told, 1000u);
 }
 
 // So large that uses are saved one by one. A few sets are used, and more lines in each than there is room for.

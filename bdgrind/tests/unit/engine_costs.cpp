@@ -173,6 +173,18 @@ void add_distances_of(const Engine& engine, std::uint32_t thread, const std::map
         if (key.callee != nullptr) callee = key_of(*key.callee);
         add(costs.inclusive_distances[{key_of(*key.function), callee, key.bucket}], count);
     });
+    if (!engine.why()->hits) return;
+    engine.why()->hits->distances.for_each([&](CostId id, unsigned bucket, const DistanceCount& count) {
+        if (engine.objects() != nullptr) id = engine.objects()->costs().owner_of(id).instruction;
+        const auto instruction = instructions.find(id);
+        if (instruction != instructions.end()) add(costs.hits[{instruction->second, bucket}], count);
+    });
+    engine.why()->hits->paths.for_each([&](const InclusiveKey& key, const DistanceCount& count) {
+        if (thread != 0 && key.function->thread() != thread) return;
+        std::optional<ContextKey> callee;
+        if (key.callee != nullptr) callee = key_of(*key.callee);
+        add(costs.inclusive_hits[{key_of(*key.function), callee, key.bucket}], count);
+    });
 }
 
 // The same.

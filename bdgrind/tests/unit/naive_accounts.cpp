@@ -59,7 +59,8 @@ void NaiveAccounts::charge(Event event, std::uint64_t cost, const ChargeTarget& 
     for (const ArcKey& arc : target.chain) costs_.arcs[arc].inclusive[column(event)] += cost;
 }
 
-void NaiveAccounts::count_distances(const std::vector<NaiveCaches::MissedLine>& lines, const ChargeTarget& target) {
+void NaiveAccounts::count_distances(const std::vector<NaiveCaches::MissedLine>& lines, const ChargeTarget& target,
+                                    bool hits) {
     for (const NaiveCaches::MissedLine& line : lines) {
         unsigned bucket = 0;
         if (line.distance) {
@@ -72,7 +73,7 @@ void NaiveAccounts::count_distances(const std::vector<NaiveCaches::MissedLine>& 
             ++counts.misses;
             if (line.last) ++counts.last_misses;
         };
-        add(costs_.distances[{target.instruction, bucket}]);
+        add((hits ? costs_.hits : costs_.distances)[{target.instruction, bucket}]);
         if (!line.group.empty()) add(costs_.object_distances[{line.group, bucket}]);
         if (!paths_) continue;
         // Each function on the path once, and each that one of them has called there.
@@ -82,7 +83,8 @@ void NaiveAccounts::count_distances(const std::vector<NaiveCaches::MissedLine>& 
             open.insert({steps[i].context, {}});
             if (i > 0) open.insert({steps[i - 1].context, steps[i].context});
         }
-        for (const auto& [function, callee] : open) add(costs_.inclusive_distances[{function, callee, bucket}]);
+        auto& inclusive = hits ? costs_.inclusive_hits : costs_.inclusive_distances;
+        for (const auto& [function, callee] : open) add(inclusive[{function, callee, bucket}]);
     }
 }
 

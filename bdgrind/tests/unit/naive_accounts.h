@@ -35,8 +35,8 @@ public:
     void charge(Event event, std::uint64_t cost, const ChargeTarget& target);
     // The latest call of `execution` has been opened.
     void count_call(const NaiveExecution& execution);
-    // Lines of D1 that an access of `target` has missed.
-    void count_distances(const std::vector<NaiveCaches::MissedLine>& lines, const ChargeTarget& target);
+    // Lines of D1 that an access of `target` has missed, or hit.
+    void count_distances(const std::vector<NaiveCaches::MissedLine>& lines, const ChargeTarget& target, bool hits);
     // A part of a line has left D1, which `loader` had loaded.
     void count_pattern(const NaiveObjects::Pattern& pattern, const InstructionKey& loader);
     void zero() {

@@ -101,6 +101,7 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
         ++line->accesses;
         if (writes) line->dirty = true;
         for (Address byte = at; byte < stop; ++byte) line->touched.set(byte % cache.line_bytes);
+        if (!absent && is_data && distance) missed.hits.push_back({distance, false, ""});
         if (absent) {
             missed.first = true;
             const bool last_before = std::exchange(missed.last, false);

@@ -102,6 +102,7 @@ public:
         Causes middle_causes{};
         Causes last_causes{};
         std::vector<MissedLine> lines{};
+        std::vector<MissedLine> hits{};  // of lines that D1 had
     };
 
     // What accesses come from now on.

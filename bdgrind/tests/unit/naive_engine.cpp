@@ -242,7 +242,9 @@ private:
                 count_pages([&](NaiveTlbs& tlbs) { return tlbs.access(record.addresses[access], what.size); }, misses,
                             objects_.group_at(record.addresses[access], execution(), calls_.executions(), false));
                 if (execution().collecting) {
-                    accounts_.count_distances(data.lines, accounts_.target(charged_, execution()));
+                    const ChargeTarget target = accounts_.target(charged_, execution());
+                    accounts_.count_distances(data.lines, target, false);
+                    accounts_.count_distances(data.hits, target, true);
                 }
             }
             for (unsigned e = 0; e <= record.exit; ++e) {

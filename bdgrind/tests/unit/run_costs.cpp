@@ -189,6 +189,8 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
     for_each_pair(expected.distances, actual.distances, compare_distances);
     for_each_pair(expected.object_distances, actual.object_distances, compare_distances);
     for_each_pair(expected.inclusive_distances, actual.inclusive_distances, compare_distances);
+    for_each_pair(expected.hits, actual.hits, compare_distances);
+    for_each_pair(expected.inclusive_hits, actual.inclusive_hits, compare_distances);
     if (with_patterns) {
         std::map<PatternKey, std::uint64_t> patterns = expected.patterns;
         compare_large(expected, actual, patterns, result);

@@ -181,6 +181,8 @@ struct RunCosts {
     std::map<DistanceKey, DistanceCounts> distances;                     // if it was asked why
     std::map<ObjectDistanceKey, DistanceCounts> object_distances;        // and objects are asked for
     std::map<InclusiveDistanceKey, DistanceCounts> inclusive_distances;  // and paths are
+    std::map<DistanceKey, DistanceCounts> hits;                          // the same for hits of D1
+    std::map<InclusiveDistanceKey, DistanceCounts> inclusive_hits;
     std::map<PatternKey, std::uint64_t> patterns;                        // as objects
     // Those of blocks that are looked at in part, with the block's size. An engine that chooses the part counts what it
     // has chosen in `patterns`, and of all else there how many lines it was, as a pattern without bytes at offset 0.

@@ -3,7 +3,8 @@
 
 A fully associative cache with LRU replacement misses a line again if at least as many other lines as it holds were
 touched since. Distances are known for what D1 missed, so sizes begin with D1's. What only a set-associative D1 misses,
-at shorter distances, larger sizes do not miss.
+at shorter distances, larger sizes do not miss. A run may also know the distances of hits from some size on; then sizes
+begin there.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ class Knee:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The misses by the size of the cache. points: those of D1's size and of powers of two above it. steps: all that
-    are known, in quarter powers of two. fits: the smallest size that has hardly more misses than the largest cache;
-    None if D1 has hardly more."""
+    """The misses by the size of the cache. points: those of D1's size and of powers of two above it and, if hits are
+    known, below it. d1: that of D1's size. steps: all that are known, in quarter powers of two. fits: the smallest size
+    that has hardly more misses than the largest cache; None if the smallest one has hardly more."""
 
     points: tuple[Point, ...]
+    d1: Point
     steps: tuple[Point, ...]
     first_touches: int
     knees: tuple[Knee, ...]
@@ -56,24 +58,32 @@ class Curve:
 Histogram = Mapping[int, int]
 
 
-def curve_of(found: Histogram, why: Why) -> Curve:
-    """The curve of misses that D1 had. why: the file that describes D1."""
+def curve_of(found: Histogram, why: Why, hits: Histogram | None = None) -> Curve:
+    """The curve of misses that D1 had. why: the file that describes D1. hits: those of D1, for sizes below it."""
     everything = sum(found.values())
-    steps = [Point(why.d1_lines * why.line, everything, everything * why.line)]
+    first_touches = found.get(0, 0)
+
+    def point(lines: int, misses: int) -> Point:
+        return Point(lines * why.line, misses, misses * why.line)
+
+    def beyond(bucket: int, one: Histogram) -> int:
+        return sum(misses for number, misses in one.items() if number >= bucket)
+
+    steps = []
+    if hits is not None:
+        for bucket, lines in _bounds(why.least_distance - 1, why.d1_lines - 1):
+            steps.append(point(lines, first_touches + beyond(bucket, found) + beyond(bucket, hits)))
+    d1 = point(why.d1_lines, everything)
+    steps.append(d1)
     for bucket, lines in _bounds(why.d1_lines, LARGEST // why.line):
-        left = found.get(0, 0) + sum(
-            misses for number, misses in found.items() if number >= bucket
-        )
-        steps.append(Point(lines * why.line, left, left * why.line))
-    points = tuple(
-        point for point in steps if point is steps[0] or point.size & (point.size - 1) == 0
-    )
+        steps.append(point(lines, first_touches + beyond(bucket, found)))
+    points = tuple(one for one in steps if one is d1 or one.size & (one.size - 1) == 0)
     knees = tuple(_knees(steps))
     least = steps[-1].misses
     fits = None
-    if everything > least * (1 + _FLAT):
-        fits = next(point for point in steps if point.misses <= least * _FITS)
-    return Curve(points, tuple(steps), found.get(0, 0), knees, fits)
+    if steps[0].misses > least * (1 + _FLAT):
+        fits = next(one for one in steps if one.misses <= least * _FITS)
+    return Curve(points, d1, tuple(steps), first_touches, knees, fits)
 
 
 def _bounds(least: int, most: int) -> Iterator[tuple[int, int]]:

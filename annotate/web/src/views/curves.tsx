@@ -116,6 +116,7 @@ function Chart({ title, why, lines, says, note = "" }: {
     const frame = { width, height, left: 52, right: 58, top: 24, bottom: 34 };
     const plot = new Plot(frame, why.sizes, lines.map(({ curve }) => curve));
     const read = Math.min(at ?? 0, plot.last);
+    const ofD1 = (curve: Curve): number => missesAt(curve, why.sizes.indexOf(why.d1));
     const move = (event: PointerEvent): void =>
         setAt(plot.nearest(event.clientX - (event.currentTarget as Element).getBoundingClientRect().left));
     const step = (event: KeyboardEvent): void => {
@@ -151,7 +152,7 @@ function Chart({ title, why, lines, says, note = "" }: {
                         {number > 0 && "; "}
                         {lines.length > 1 && <><span class={`swatch ${style}`} aria-hidden="true" /> {name} </>}
                         {count(missesAt(curve, read))} misses, {bytes(missesAt(curve, read) * why.line)},{" "}
-                        {percent(missesAt(curve, read) / Math.max(curve.misses[0]!, 1))} of D1's
+                        {percent(missesAt(curve, read) / Math.max(ofD1(curve), 1))} of D1's
                     </span>
                 ))}
             </p>
