@@ -15,6 +15,7 @@ constexpr CacheGeometry kNoCache{};
 constexpr CacheGeometry k32KiB8Ways{32 * kKiB, 8, 64};
 constexpr CacheGeometry k48KiB12Ways{48 * kKiB, 12, 64};
 constexpr CacheGeometry k64KiB4Ways{64 * kKiB, 4, 64};
+constexpr Inclusion kVictim = Inclusion::kExclusive;
 
 // With pages of 4 KiB, then of 2 MiB: the TLBs of instructions and of data, the second level, and that of instructions
 // alone where there is one.
@@ -47,23 +48,23 @@ constexpr TlbGeometries kCortexA72Tlbs{{12, {48, 48}, {32, 32}, {1024, 4}, {}},
 // LL is what one core can use of the last level.
 constexpr MachinePreset kPresets[]{
     BD_PRESET("zen2", "AMD Zen 2", "the L3 of a CCX of 4 cores",
-              {k32KiB8Ways, k32KiB8Ways, {16 * kMiB, 16, 64}, {512 * kKiB, 8, 64}}, kZen2Tlbs,
+              {k32KiB8Ways, k32KiB8Ways, {16 * kMiB, 16, 64}, {512 * kKiB, 8, 64}, {}, kVictim}, kZen2Tlbs,
               CoherenceProtocol::kMoesi),
     BD_PRESET("zen3", "AMD Zen 3", "the L3 of a CCX of 8 cores",
-              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {512 * kKiB, 8, 64}}, kZen2Tlbs,
+              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {512 * kKiB, 8, 64}, {}, kVictim}, kZen2Tlbs,
               CoherenceProtocol::kMoesi),
     BD_PRESET("zen4", "AMD Zen 4", "the L3 of a CCX of 8 cores",
-              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}}, kZen4Tlbs,
+              {k32KiB8Ways, k32KiB8Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 8, 64}, {}, kVictim}, kZen4Tlbs,
               CoherenceProtocol::kMoesi),
     BD_PRESET("zen5", "AMD Zen 5", "the L3 of a CCX of 8 cores",
-              {k32KiB8Ways, k48KiB12Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 16, 64}}, kZen5Tlbs,
+              {k32KiB8Ways, k48KiB12Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 16, 64}, {}, kVictim}, kZen5Tlbs,
               CoherenceProtocol::kMoesi),
     BD_PRESET("skylake-sp", "Intel Skylake-SP, Xeon Gold 6148", "the whole L3 of 20 cores",
-              {k32KiB8Ways, k32KiB8Ways, {28160 * kKiB, 11, 64}, {1 * kMiB, 16, 64}}, kSkylakeTlbs),
+              {k32KiB8Ways, k32KiB8Ways, {28160 * kKiB, 11, 64}, {1 * kMiB, 16, 64}, {}, kVictim}, kSkylakeTlbs),
     BD_PRESET("icelake-sp", "Intel Ice Lake-SP", "the whole L3 of 36 slices",
-              {k32KiB8Ways, k48KiB12Ways, {54 * kMiB, 12, 64}, {1280 * kKiB, 20, 64}}, kSunnyCoveTlbs),
+              {k32KiB8Ways, k48KiB12Ways, {54 * kMiB, 12, 64}, {1280 * kKiB, 20, 64}, {}, kVictim}, kSunnyCoveTlbs),
     BD_PRESET("sapphire-rapids", "Intel Sapphire Rapids", "the whole L3 of 60 cores",
-              {k32KiB8Ways, k48KiB12Ways, {115200 * kKiB, 15, 64}, {2 * kMiB, 16, 64}}, kGoldenCoveTlbs),
+              {k32KiB8Ways, k48KiB12Ways, {115200 * kKiB, 15, 64}, {2 * kMiB, 16, 64}, {}, kVictim}, kGoldenCoveTlbs),
     BD_PRESET("golden-cove", "Intel Golden Cove, client", "the whole L3 of ten slices",
               {k32KiB8Ways, k48KiB12Ways, {30 * kMiB, 12, 64}, {1280 * kKiB, 10, 64}}, kGoldenCoveTlbs),
     BD_PRESET("neoverse-n1", "Arm Neoverse N1, Graviton2", "the whole system cache of 64 cores",

@@ -160,6 +160,12 @@ const char* read(std::string_view text, IndexOption* index) {
     return nullptr;
 }
 
+const char* read(std::string_view text, InclusionOption* option) {
+    if (text != "none" && text != "exclusive") return "it must be none or exclusive";
+    *option = {.given = true, .inclusion = text == "none" ? Inclusion::kNone : Inclusion::kExclusive};
+    return nullptr;
+}
+
 const char* read(std::string_view text, PagesOption* pages) {
     return parse_page_rules(text, &pages->rules);
 }
@@ -357,6 +363,9 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
         config.caches.l2.replacement = given.l2_replacement.replacement;
         config.caches.l2.index = given.l2_index.index;
     }
+    // A machine's own is not that of other caches in its place.
+    if (!config.caches.can_be_exclusive()) config.caches.ll_inclusion = Inclusion::kNone;
+    if (given.ll_inclusion.given) config.caches.ll_inclusion = given.ll_inclusion.inclusion;
     config.caches.pages = given.pages.rules;
     config.caches.ll.replacement = given.ll_replacement.replacement;
     config.caches.ll.index = given.ll_index.index;
@@ -414,6 +423,9 @@ const char* caches_error(const CacheGeometries& caches) {
     }
     if (geometry_error(caches.ll) != nullptr) {
         return "--LL-replacement=tree-plru needs an LL whose number of ways is a power of two.";
+    }
+    if (caches.is_exclusive() && !caches.can_be_exclusive()) {
+        return "--LL-inclusion=exclusive needs an L2 (--L2=) whose lines are as long as those of LL.";
     }
     return nullptr;
 }

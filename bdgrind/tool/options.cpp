@@ -48,6 +48,7 @@ const char* text_of(const CacheOption&) { return "the machine's own"; }
 const char* text_of(const MiddleCacheOption&) { return "no"; }
 const char* text_of(const PolicyOption&) { return "lru"; }
 const char* text_of(const IndexOption&) { return "bits"; }
+const char* text_of(const InclusionOption&) { return "none"; }
 const char* text_of(const PagesOption&) { return "virtual"; }
 const char* text_of(const PrefetchOption&) { return "no"; }
 const char* text_of(const TlbOption&) { return "no"; }

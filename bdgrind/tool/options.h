@@ -31,6 +31,11 @@ struct IndexOption {
     SetIndex index = SetIndex::kBits;
 };
 
+struct InclusionOption {
+    bool given = false;
+    Inclusion inclusion = Inclusion::kNone;
+};
+
 struct PrefetchOption {
     PrefetchRules rules{};
 };
@@ -111,7 +116,7 @@ struct SampleOption {
 // kind, field, option, default, value, help. Kinds:
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
 //   Cache, MiddleCache   <size>,<ways>,<line size>; Policy, Index   of a cache; Machine   whose caches;
-//   Tlb   whose TLBs; Pages   where they lie in memory; Prefetch   which prefetchers;
+//   Inclusion   of the levels in LL; Tlb   whose TLBs; Pages   where they lie in memory; Prefetch   which prefetchers;
 //   Tree, Recursion   of the context tree; Cores, Order   of threads; Sample   which parts of the run;
 //   Paths   yes, no, or names as in Patterns; Threads   auto or a number
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
@@ -187,6 +192,9 @@ struct SampleOption {
     BD_OPTION(Index, ll_index, "LL-index", {}, "bits|hash",                                             \
               "whether the lowest bits of a line's address choose its\n"                                \
               "set in LL, or a hash of all bits")                                                       \
+    BD_OPTION(Inclusion, ll_inclusion, "LL-inclusion", {}, "none|exclusive",                            \
+              "exclusive: LL has only what L2 has evicted, as some\n"                                   \
+              "processors' L3; it is a --machine's own by default")                                     \
     BD_OPTION(Pages, pages, "pages", {}, "virtual|contiguous|random[,<seed>]",                          \
               "where pages lie in memory, for their sets in L2 and LL:\n"                               \
               "as their addresses say, in the order of first use, or\n"                                 \
@@ -289,6 +297,7 @@ using Cache = CacheOption;
 using MiddleCache = MiddleCacheOption;
 using Policy = PolicyOption;
 using Index = IndexOption;
+using Inclusion = InclusionOption;
 using Pages = PagesOption;
 using Prefetch = PrefetchOption;
 using Machine = MachineOption;

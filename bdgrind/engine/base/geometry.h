@@ -42,14 +42,20 @@ struct PageRules {
     constexpr bool operator==(const PageRules&) const = default;
 };
 
+// Whether LL may have lines that L2 has, or gets the lines that L2 evicts and no others (a victim cache).
+enum class Inclusion : std::uint8_t { kNone, kExclusive };
+
 struct CacheGeometries {
     CacheGeometry i1;
     CacheGeometry d1;
     CacheGeometry ll;    // the last one
     CacheGeometry l2{};  // between them; of no bytes if there is none
     PageRules pages{};
+    Inclusion ll_inclusion = Inclusion::kNone;  // kExclusive: needs an L2 whose lines are as long as those of LL
 
     constexpr bool has_l2() const { return l2.size_bytes != 0; }
+    constexpr bool can_be_exclusive() const { return has_l2() && l2.line_bytes == ll.line_bytes; }
+    constexpr bool is_exclusive() const { return ll_inclusion == Inclusion::kExclusive; }
 };
 
 inline constexpr std::uint32_t kBasePageBits = 12;

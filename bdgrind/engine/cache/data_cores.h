@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,7 +23,10 @@ public:
     explicit DataCores(bool has_l2) : has_l2_(has_l2) {}
 
     // `cache`, which must live as long, is that of a core that has none yet; there are at most 64.
-    void add(std::size_t core, Data* cache) { caches_.push_back({core, cache}); }
+    void add(std::size_t core, Data* cache) {
+        const auto behind = std::ranges::find_if(caches_, [core](const Cache& each) { return each.core > core; });
+        caches_.insert(behind, {core, cache});
+    }
 
     // Notes that `core` touches a line that its D1 does not have. Returns whether other cores may have copies of it.
     bool note_load(std::size_t core, LineNumber line) {
@@ -38,7 +42,7 @@ public:
     }
 
     // Calls function(core, D1 of it) for all other cores that may have a copy of the line: with an L2, those that have
-    // touched it since it was last taken from them; without, all.
+    // touched it since it was last taken from them; without, all. In the order of their numbers.
     template <class Function>
     void for_each_other(std::size_t core, LineNumber line, Function function) {
         const std::uint64_t asked = (has_l2_ ? touched_by_[line] : ~std::uint64_t{0}) & ~bit(core);
@@ -61,7 +65,7 @@ private:
         Data* data;
     };
 
-    std::vector<Cache> caches_;  // of the cores that something has run on
+    std::vector<Cache> caches_;  // of the cores that something has run on, by their numbers
     bool has_l2_;
     // With an L2: a bit for each core that has touched the line since it was last taken from it, as D1 does not know
     // what L2 has.

@@ -80,6 +80,7 @@ public:
           last_(caches, &pages_, *this, config, rules) {
         BD_CHECK(!kTraits.common_lines || has_common_lines(caches));
         BD_CHECK(kTraits.middle_level == caches.has_l2());
+        BD_CHECK(!caches.is_exclusive() || caches.can_be_exclusive());
         BD_CHECK(!kTraits.why || cores == 1);
         cores_.resize(cores);
         here_ = &core(0);
@@ -128,8 +129,7 @@ public:
 
     // A line is taken from another core, see DataMiss: it leaves that core's D1 and L2.
     [[gnu::cold, gnu::noinline]] void take_data(const DataMiss& taken) {
-        data_position_ = taken.at;
-        ++data_position_.address;
+        data_position_ = taken.at;  // before the access goes on
         Core& core = *cores_[taken.other_core()];
         leaves_ = &core;
         const std::uint32_t slot = taken.taken_slot();
@@ -203,7 +203,11 @@ public:
             });
         });
         stage_.flushed();
-        if constexpr (kTraits.middle_level) for_each_core([this](Core& core) { flush_l2(core); });
+        if constexpr (kTraits.middle_level) {
+            is_flushing_ = true;
+            for_each_core([this](Core& core) { flush_l2(core); });
+            is_flushing_ = false;
+        }
         leaves_ = nullptr;
         last_.flush();
     }
@@ -214,7 +218,10 @@ public:
             for_each_core([this](Core& core) {
                 drop_charges(core.i1);
                 drop_charges(core.d1);
-                if constexpr (kTraits.middle_level) drop_charges(core.l2.lines);
+                if constexpr (kTraits.middle_level) {
+                    drop_charges(core.l2.lines);
+                    for (auto& use : core.l2.last_uses) sink_.drop_charges(&use.target);
+                }
             });
             drop_charges(last_.lines());
         }
@@ -232,7 +239,7 @@ private:
     struct L2Use : LastLevelUse<kTraits> {
         std::uint32_t next_index = 0;  // as below
     };
-    using L2 = MiddleCache<kTraits, std::conditional_t<kTraits.line_use, L2Use, NoUse>>;
+    using L2 = MiddleCache<kTraits, std::conditional_t<kTraits.line_use, L2Use, NoUse>, typename Last::UseInSlot>;
     struct NoL2 {
         NoL2(const CacheGeometries&, PagePlacement*, bool, ReuseRules) {}
     };
@@ -333,7 +340,10 @@ private:
                 const Cause cause = l2.touched.touch(LineNumber{number}, misses);
                 if (misses) causes_.l2 = std::max(causes_.l2, cause);
             }
-            if (misses) {
+            if (misses && __builtin_expect(caches_.is_exclusive(), 0)) {
+                outcome = std::max(
+                    outcome, move_up(reference, LineNumber{number}, std::max(address, number << l2_bits()), index));
+            } else if (misses) {
                 const Address begin = std::max(address, number << l2_bits());
                 const Address behind = std::min(end, ((number + 1) << l2_bits()) - 1);
                 *index = make_l2(reference, LineNumber{number}, begin);
@@ -345,6 +355,53 @@ private:
             if (kTraits.common_lines) break;
         }
         return outcome;
+    }
+
+    // With an exclusive LL: what L2 misses comes from there, else from memory. Then it is in L2, and what that has
+    // evicted in LL.
+    [[gnu::noinline]] Outcome move_up(Reference reference, LineNumber line, Address address, std::uint32_t* index) {
+        typename Last::ExclusiveUse use;
+        const bool misses = last_.take(reference, line, address, &use);
+        *index = make_l2(reference, line, address);
+        L2& l2 = here_->l2;
+        if constexpr (kTraits.line_use) l2.last_uses[*index] = use.use;
+        if constexpr (kTraits.write_back) {
+            if (write_back_) l2.dirty[*index] = use.dirty;
+        }
+        const bool is_dirty_miss = kTraits.write_back && last_.evicted_dirty();
+        last_.prefetch_after_take(reference, line, misses, address);
+        if (!misses) return Outcome::kL2Miss;
+        return is_dirty_miss ? Outcome::kLLDirtyMiss : Outcome::kLLMiss;
+    }
+
+    // With an exclusive LL: a line leaves L2, where it is at `index`. It goes there, unless another L2 has it,
+    // which then hands on what is known of it.
+    [[gnu::noinline]] void leave_l2(Core& from, LineNumber line, std::uint32_t index) {
+        typename Last::ExclusiveUse left;
+        if constexpr (kTraits.line_use) {
+            left.use = std::exchange(from.l2.last_uses[index], {});
+            left.use.add(from.l2.lines.use_of(index));
+        }
+        if constexpr (kTraits.write_back) left.dirty = write_back_ && from.l2.dirty[index];
+        Core* to = nullptr;
+        std::uint32_t to_index = L2::Lines::kAbsent;
+        for_each_core([&](Core& core) {
+            if (&core == &from || to_index != L2::Lines::kAbsent) return;
+            to = &core;
+            to_index = core.l2.lines.find(line);
+        });
+        if (to_index != L2::Lines::kAbsent) {
+            if constexpr (kTraits.line_use) {
+                LastLevelUse<kTraits>& use = to->l2.last_uses[to_index];
+                use.add(left.use);
+                if (left.use.target.node != kNoNode) use.target = left.use.target;
+            }
+            if (left.dirty) to->l2.dirty[to_index] = true;
+        } else if (!is_flushing_) {
+            last_.put(line, left);
+        } else if constexpr (kTraits.line_use) {
+            retire(left.use);
+        }
     }
 
     // Makes room for an absent line, which is not loaded yet.
@@ -398,14 +455,15 @@ private:
     // A line leaves L2: its own use is added to that in LL. The use that copies of it in L1 have recorded so far
     // belongs to it, too.
     void retire_l2(Core& core, LineNumber middle, std::uint32_t index) {
+        if (__builtin_expect(caches_.is_exclusive(), 0)) leave_l2(core, middle, index);
         if constexpr (kTraits.line_use) {
             L2Use& use = core.l2.lines.use_of(index);
-            last_.merge(l2_bits(), middle, use, use.next_index);
+            if (!caches_.is_exclusive()) last_.merge(l2_bits(), middle, use, use.next_index);
             take_over_from_l1(core, l2_bits(), middle, use);
             sink_.evict(Level::kL2, use.target, use.accesses, use.bytes.count(), 1u << l2_bits());
         }
         if constexpr (kTraits.write_back) {
-            if (write_back_ && core.l2.dirty[index]) {
+            if (write_back_ && !caches_.is_exclusive() && core.l2.dirty[index]) {
                 last_.write_back(Overlap::first_byte(l2_bits(), middle), Overlap::last_byte(l2_bits(), middle));
             }
         }
@@ -422,6 +480,13 @@ private:
     }
 
     // What LL asks, as its Front.
+    bool has_in_l2(LineNumber line) {
+        bool has = false;
+        if constexpr (kTraits.middle_level) {
+            for_each_core([&](Core& core) { has |= core.l2.lines.find(line) != L2::Lines::kAbsent; });
+        }
+        return has;
+    }
     void retire(const LastLevelUse<kTraits>& use) {
         sink_.evict(Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << last_.line_bits());
     }
@@ -518,6 +583,7 @@ private:
     DataPosition data_position_;
     FetchPosition fetch_position_;
     const bool write_back_;
+    bool is_flushing_ = false;
     PagePlacement pages_;
     Last last_;
     Causes causes_;

@@ -6,6 +6,8 @@
 //   struct Front {
 //       // Who is charged for the line that is being loaded because of this address in it.
 //       ChargeTarget target_of_load(Reference, Address);
+//       // Whether an L2 has a line; asked only if LL is exclusive.
+//       bool has_in_l2(LineNumber);
 //       // Adds the use of copies of a line in front of LL to `to`; whether one of these is dirty.
 //       void take_over(LineNumber, LastLevelUse& to);
 //       bool has_dirty_copy(LineNumber);
@@ -53,7 +55,14 @@ class LastLevel {
 
 public:
     using LoadedUse = LastLevelUse<kTraits>;
-    using Lines = CacheLines<std::conditional_t<kTraits.line_use, LoadedUse, NoUse>>;
+    using UseInSlot = std::conditional_t<kTraits.line_use, LoadedUse, NoUse>;
+    using Lines = CacheLines<UseInSlot>;
+
+    // What is known of a line that goes between L2 and an exclusive LL.
+    struct ExclusiveUse {
+        [[no_unique_address]] UseInSlot use{};
+        bool dirty = false;
+    };
 
     // `front` and `pages` must live as long.
     LastLevel(const CacheGeometries& caches, PagePlacement* pages, Front& front, const LastLevelConfig& config,
@@ -61,7 +70,8 @@ public:
         : front_(front),
           lines_(caches.ll, pages),
           line_bits_(caches.ll.line_bits()),
-          touched_(lines_.size(), rules),
+          is_exclusive_(caches.is_exclusive()),
+          touched_(lines_.size() + (is_exclusive_ ? static_cast<std::uint32_t>(caches.l2.lines()) : 0), rules),
           dirty_(config.write_back ? lines_.size() : 0) {
         BD_CHECK(kTraits.write_back || !config.write_back);
         if (config.prefetches()) prefetching_ = std::make_unique<Prefetching>(caches.ll, config);
@@ -71,7 +81,8 @@ public:
     LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
     Lines& lines() { return lines_; }
 
-    // What a level in front misses is looked for here. Tells where it is, of several lines the last.
+    // What a level in front misses is looked for here, if this level is not exclusive. Tells where it is, of several
+    // lines the last.
     Outcome load(Reference reference, Address address, std::uint32_t size, std::uint32_t* index) {
         Outcome outcome = kTraits.middle_level ? Outcome::kL2Miss : Outcome::kL1Miss;
         const Address last = (address + size - 1) >> line_bits();
@@ -93,11 +104,49 @@ public:
                 }
                 outcome = std::max(outcome, missed);
             }
-            if (prefetches()) prefetch_after(reference, line, *index, misses, asked);
+            if (prefetches()) {
+                if (!misses) settle_prefetched(*index, true);
+                prefetch_after(reference, line, misses, asked);
+            }
             if (kTraits.common_lines) break;
         }
         return outcome;
     }
+
+    // Of an exclusive level. What L2 misses is looked for here, and leaves it: `*use` is that of the line since it was
+    // loaded from memory. Tells whether it was absent, and has to be loaded. When L2 has it, prefetch_after_take() must
+    // be called.
+    bool take(Reference reference, LineNumber line, Address address, ExclusiveUse* use) {
+        if (prefetches()) prefetch_before(reference, line);
+        evicted_dirty_ = false;
+        const std::uint32_t index = lines_.find(line);
+        const bool misses = index == Lines::kAbsent && !front_.has_in_l2(line);
+        if constexpr (kTraits.why) {
+            const Cause cause = touched_.touch(line, misses);
+            if (misses) cause_ = std::max(cause_, cause);
+        }
+        if (misses) {
+            if constexpr (kTraits.line_use) use->use = {{}, front_.target_of_load(reference, address)};
+        } else if (index != Lines::kAbsent) {
+            if (prefetches()) settle_prefetched(index, true);
+            if constexpr (kTraits.line_use) use->use = lines_.use_of(index);
+            if constexpr (kTraits.write_back) use->dirty = dirty_.size() != 0 && std::exchange(dirty_[index], false);
+            lines_.remove(index);
+        }
+        return misses;
+    }
+    void prefetch_after_take(Reference reference, LineNumber line, bool missed, Address address) {
+        if (prefetches()) prefetch_after(reference, line, missed, address);
+    }
+    // A line that L2 evicts, and that is absent here, comes to this level.
+    void put(LineNumber line, const ExclusiveUse& use) {
+        const std::uint32_t index = place(line, use.use);
+        if constexpr (kTraits.write_back) {
+            if (use.dirty) dirty_[index] = true;
+        }
+    }
+    // Whether the last line that came to this level since take() evicted a dirty one.
+    bool evicted_dirty() const { return evicted_dirty_; }
 
     // A line of 1 << `bits` bytes leaves a level in front: its use is added to that of the lines that have the same
     // memory. `index`: where it was here once.
@@ -154,6 +203,13 @@ private:
     // Loads a line that is absent.
     std::uint32_t insert(Reference reference, LineNumber line, Address address) {
         const ChargeTarget target = front_.target_of_load(reference, address);
+        if constexpr (kTraits.line_use) {
+            return place(line, {{}, target});
+        } else {
+            return place(line, {});
+        }
+    }
+    std::uint32_t place(LineNumber line, const UseInSlot& of_line) {
         const auto slot = lines_.insert(line);
         if constexpr (kTraits.line_use) {
             LoadedUse& use = lines_.use_of(slot.index);
@@ -161,7 +217,7 @@ private:
                 front_.take_over(slot.evicted, use);
                 retire(slot.index);
             }
-            use = LoadedUse{{}, target};
+            use = of_line;
         }
         if constexpr (kTraits.write_back) {
             if (dirty_.size() != 0) replace_dirty(slot.index, slot.evicted);
@@ -188,18 +244,19 @@ private:
         const LineNumber line = prefetching_->callgrind.on_lookup(looked_up);
         if (line == kNoLine) return;
         if constexpr (kTraits.why) touched_.touch(line, false);
-        if (lines_.use(line) == Lines::kAbsent) insert(reference, line, static_cast<Address>(line) << line_bits());
+        if (lines_.use(line) == Lines::kAbsent && !is_in_front(line)) {
+            insert(reference, line, static_cast<Address>(line) << line_bits());
+        }
     }
 
-    // The prefetchers look at a line that has been looked for because of `address`, and is at `index`. What they load
-    // belongs to that access.
-    [[gnu::noinline, gnu::cold]] void prefetch_after(Reference reference, LineNumber line, std::uint32_t index,
-                                                     bool missed, Address address) {
+    // The prefetchers look at a line that has been looked for because of `address`. What they load belongs to that
+    // access.
+    [[gnu::noinline, gnu::cold]] void prefetch_after(Reference reference, LineNumber line, bool missed,
+                                                     Address address) {
         Prefetchers& prefetchers = prefetching_->prefetchers;
         if (!prefetchers.any()) return;
-        if (!missed) settle_prefetched(index, true);
         const auto load_absent = [&](LineNumber wanted) {
-            if (lines_.find(wanted) != Lines::kAbsent) return;
+            if (lines_.find(wanted) != Lines::kAbsent || is_in_front(wanted)) return;
             if constexpr (kTraits.why) touched_.touch(wanted, false);
             const std::uint32_t loaded = insert(reference, wanted, static_cast<Address>(wanted) << line_bits());
             prefetching_->is_unused[loaded] = true;
@@ -208,6 +265,9 @@ private:
         if (!prefetchers.follows_instructions() || reference == Reference::kFetch) return;
         prefetchers.after_instruction(front_.data_instruction(), address, load_absent);
     }
+
+    // Whether a line must not be loaded, as L2 has it.
+    bool is_in_front(LineNumber line) { return is_exclusive_ && front_.has_in_l2(line); }
 
     // A line is used, or leaves: if it was prefetched, and not used before, that is told.
     void settle_prefetched(std::uint32_t index, bool is_used) {
@@ -218,6 +278,7 @@ private:
     Front& front_;
     Lines lines_;
     unsigned line_bits_;
+    const bool is_exclusive_;
     std::unique_ptr<Prefetching> prefetching_;  // null: nothing is prefetched
     [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NotTouched> touched_;
     Cause cause_ = Cause::kNone;

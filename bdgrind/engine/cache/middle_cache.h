@@ -17,8 +17,8 @@
 
 namespace bd {
 
-// `Use`: the use of a line in L2.
-template <CacheTraits kTraits, class Use>
+// `Use`: the use of a line in L2. `LastUse`: in LL.
+template <CacheTraits kTraits, class Use, class LastUse>
 class MiddleCache {
 public:
     using Lines = CacheLines<Use>;
@@ -27,6 +27,7 @@ public:
     MiddleCache(const CacheGeometries& caches, PagePlacement* pages, bool write_back, ReuseRules rules)
         : lines(caches.l2, pages),
           touched(lines.size(), rules),
+          last_uses(kTraits.line_use && caches.is_exclusive() ? lines.size() : 0),
           dirty(write_back ? static_cast<std::size_t>(caches.l2.lines()) : 0),
           bits_(caches.l2.line_bits()) {}
 
@@ -40,6 +41,8 @@ public:
 
     Lines lines;
     [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NotTouched> touched;
+    // By index, if LL is exclusive: the use of a line since it was loaded from memory, without that in L2 and in front.
+    ZeroedArray<LastUse> last_uses;
     ZeroedArray<bool> dirty;  // by index: whether it was written to, and not written back to LL or memory yet
 
 private:

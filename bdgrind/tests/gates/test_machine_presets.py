@@ -84,6 +84,14 @@ def test_every_preset_is_documented_with_its_sources() -> None:
         assert len(sources) > 10, f"{name}: where are these numbers from?"
 
 
+def test_presets_with_a_victim_cache_are_documented() -> None:
+    text = (SOURCE / "bdgrind" / "tool" / "machine_presets.cpp").read_text()
+    victims = [row.partition('"')[0] for row in text.split('BD_PRESET("')[1:] if "kVictim}," in row]
+    documented = (SOURCE / "docs" / "machines.md").read_text()
+    sentence = re.search(r"LL\s+of\s+these\s+presets\s+is\s+exclusive: (.*?)\.", documented, re.DOTALL)
+    assert sentence is not None and re.findall(r"`([^`]+)`", sentence[1]) == victims and len(victims) >= 5
+
+
 def test_all_tlbs_of_presets_are_documented_with_their_sources() -> None:
     tlbs = _tlbs()
     documented = {}

@@ -23,6 +23,8 @@ POLICIES = {
     "pages at random": "--pages=random,7 --LL-index=hash",
     "contiguous pages": "--pages=contiguous",
     "prefetchers": "--prefetch=adjacent,stream,stride",
+    "exclusive": "--LL-inclusion=exclusive --simulate-wb=yes --pages=random,1",
+    "exclusive with prefetchers": "--LL-inclusion=exclusive --prefetch=adjacent,stream,stride --simulate-hwpref=yes",
 }
 ALL = ["--simulate-wb=yes", "--simulate-hwpref=yes", "--branch-sim=yes", "--why=yes", "--objects=yes"]
 
@@ -116,6 +118,37 @@ def test_a_tree_needs_a_power_of_two(tmp_path: Path) -> None:
         assert f"--{level}-replacement=tree-plru needs an {level} whose number of ways is a power of two." in run.stderr
         assert "it ran" not in run.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_an_exclusive_last_level_holds_more(tmp_path: Path) -> None:
+    caches = "--I1=1024,2,64 --D1=1024,2,64 --L2=16384,4,64 --LL=32768,4,64".split()
+    plain = run_tool(tmp_path, [GUESTS / "workload"], caches, name="plain")
+    assert "LL inclusion" not in plain.profile_path.read_text() and "-way exclusive" not in plain.log
+    run = run_tool(tmp_path, [GUESTS / "workload"], [*caches, "--LL-inclusion=exclusive"], name="exclusive")
+    assert not check_profile(run.profile_path)
+    totals = run.profile.totals
+    assert "desc: LL inclusion: exclusive\n" in run.profile_path.read_text()
+    assert "LL 32 KiB 4-way exclusive; lines of 64 B" in run.log
+    # What is in front of LL does not notice.
+    for event in ("Ir", "I1mr", "D1mr", "D1mw", "SpLoss1", "I2mr", "D2mr", "D2mw", "EvLineL2", "SpLossL2"):
+        assert totals[event] == plain.profile.totals[event], event
+    # Each line comes from memory once for each miss. (An access that misses two lines is one miss.)
+    misses = totals["ILmr"] + totals["DLmr"] + totals["DLmw"]
+    assert misses < sum(plain.profile.totals[event] for event in ("ILmr", "DLmr", "DLmw"))
+    assert 0 <= totals["EvLine2"] - misses < misses / 50
+    assert totals["SpLoss2"] + totals["UsByte2"] == 64 * totals["EvLine2"]
+
+
+def test_an_exclusive_last_level_needs_an_l2(tmp_path: Path) -> None:
+    for caches in (["--LL=65536,8,64"], ["--L2=16384,4,32", "--LL=65536,8,64"], ["--machine=zen4", "--L2=no"]):
+        command = [str(VALGRIND), "--tool=bdgrind", *caches, "--LL-inclusion=exclusive", "echo", "it ran"]
+        refused = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert refused.returncode == 1 and "it ran" not in refused.stdout
+        assert "--LL-inclusion=exclusive needs an L2 (--L2=) whose lines are as long as those of LL." in refused.stderr
+    assert not list(tmp_path.iterdir())
+    # A machine's own rule is not asked for.
+    run = run_tool(tmp_path, [GUESTS / "attribution"], ["--machine=zen4", "--L2=no"])
+    assert "LL inclusion" not in run.profile_path.read_text()
 
 
 def test_an_l2_changes_nothing_in_front_of_it(tmp_path: Path) -> None:

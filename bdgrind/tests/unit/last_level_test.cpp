@@ -335,6 +335,35 @@ TEST(Prefetchers, StridesOfInstructions) {
     EXPECT_EQ(lines.take_of(0x30, 0xa400), Wanted{0xa500 / 64});
 }
 
+// By hand: LL has what L2 evicts, and gives back what it has. D1 has one line, L2 two, LL two.
+TEST(ExclusiveLastLevel, LinesMoveUpAndDown) {
+    CacheGeometries caches{
+        .i1 = cache(1, 1, 64), .d1 = cache(1, 1, 64), .ll = cache(1, 2, 64), .l2 = cache(1, 2, 64)};
+    caches.ll_inclusion = Inclusion::kExclusive;
+    WritingCaches<test::with_l2(test::kCommonAll)> lines(caches, {.write_back = true});
+    const auto read = [&](std::uint32_t target, Address line) {
+        lines.sink.target = target;
+        return lines.read(line);
+    };
+    using Evicted = std::vector<EvictedFromLl>;
+    EXPECT_EQ(read(1, 1), kLLMiss);          // D1  L2     LL
+    EXPECT_EQ(read(2, 2), kLLMiss);          // 2   2 1
+    EXPECT_EQ(read(3, 3), kLLMiss);          // 3   3 2    1
+    EXPECT_EQ(read(4, 1), Outcome::kL2Miss); // 1   1 3    2
+    EXPECT_EQ(lines.write(4), kLLMiss);      // 4*  4 1    3 2
+    EXPECT_EQ(lines.sink.evicted, Evicted{});
+    EXPECT_EQ(read(5, 5), kLLMiss);          // 5   5 4*   1 3    without 2
+    EXPECT_EQ(lines.sink.evicted, (Evicted{{2, 1, 8}}));
+    EXPECT_EQ(read(6, 6), kLLMiss);          // 6   6 5    4* 1   without 3
+    EXPECT_EQ(read(7, 7), kLLMiss);          // 7   7 6    5 4*   without 1, which was loaded by 1, and used twice
+    EXPECT_EQ(lines.sink.evicted, (Evicted{{2, 1, 8}, {3, 1, 8}, {1, 2, 8}}));
+    EXPECT_EQ(read(8, 8), kLLDirtyMiss);     // 8   8 7    6 5
+    EXPECT_EQ(read(9, 5), Outcome::kL2Miss); // 5   5 8    7 6
+    EXPECT_EQ(lines.sink.evicted.size(), 4u);
+    lines.hierarchy.flush();
+    EXPECT_EQ(lines.sink.evicted.size(), 8u);
+}
+
 // By hand: a prefetched line belongs to the access that it followed, and is used by the first that looks for it in LL.
 TEST(Prefetchers, LinesAreUsedOrLost) {
     const CacheGeometries caches{.i1 = cache(1, 1, 64), .d1 = cache(1, 1, 64), .ll = cache(1, 4, 64)};

@@ -16,6 +16,7 @@ void NaiveCaches::flush() {
             cache->touched.clear();
         }
     }
+    is_flushing_ = true;
     for (std::size_t level = 0; level < levels_behind(); ++level) {
         for (Core& core : cores_) {
             Cache& cache = behind(core, level);
@@ -26,6 +27,7 @@ void NaiveCaches::flush() {
             cache.forget_policies();
         }
     }
+    is_flushing_ = false;
     streams_.clear();
     pages_.clear();
     steps_.clear();
@@ -47,7 +49,7 @@ NaiveCaches::Distance NaiveCaches::Cache::touch_in_order(Address number) {
 void NaiveCaches::Cache::note(const Distance& distance, Causes& causes) const {
     if (!distance) {
         causes.first = true;
-    } else if (*distance >= ways * sets.size()) {
+    } else if (*distance >= lines_of_causes) {
         causes.capacity = true;
     } else {
         causes.conflict = true;
@@ -164,13 +166,7 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
     Cache& cache = behind(here(), level);
     const bool is_last = level + 1 == levels_behind();
     for (Address number = begin / cache.line_bytes; number * cache.line_bytes < end; ++number) {
-        if (is_last && prefetches_) {
-            const std::optional<Address> wanted = wanted_after(number);
-            if (wanted && tells_why_) cache.touch_in_order(*wanted);
-            if (wanted && cache.use(*wanted) == nullptr) {
-                load_behind(level, *wanted, is_data, *wanted * cache.line_bytes);
-            }
-        }
+        if (is_last) call_prefetcher(level, number, is_data);
         const Distance distance = tells_why_ ? cache.touch_in_order(number) : Distance{};
         Line* const line = cache.use(number);
         const Address asked = std::max(begin, number * cache.line_bytes);
@@ -178,6 +174,10 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
         if (line == nullptr) {
             (is_last ? missed.last : missed.middle) = true;
             if (tells_why_) cache.note(distance, is_last ? missed.last_causes : missed.middle_causes);
+            if (!is_last && is_exclusive_) {
+                move_up(number, is_data, asked, missed);
+                continue;
+            }
             const bool evicted_dirty = load_behind(level, number, is_data, asked);
             if (is_last && evicted_dirty) missed.dirty = true;
         }
@@ -188,6 +188,81 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
         if (line != nullptr) continue;
         look_behind(level + 1, asked, std::min(end, (number + 1) * cache.line_bytes), is_data, missed);
     }
+}
+
+void NaiveCaches::call_prefetcher(std::size_t level, Address number, bool is_data) {
+    if (!prefetches_) return;
+    Cache& cache = behind(here(), level);
+    const std::optional<Address> wanted = wanted_after(number);
+    if (wanted && tells_why_) cache.touch_in_order(*wanted);
+    if (wanted && cache.use(*wanted) == nullptr && !is_in_middle(*wanted)) {
+        load_behind(level, *wanted, is_data, *wanted * cache.line_bytes);
+    }
+}
+
+// Whether LL must not have a line, as an L2 has it.
+bool NaiveCaches::is_in_middle(Address number) {
+    const auto has = [&](const Line& line) { return line.number == number; };
+    return is_exclusive_ && std::ranges::any_of(cores_, [&](Core& core) {
+        return std::ranges::any_of(core.middle[0].set_of(number), has);
+    });
+}
+
+// Rules 73 to 75: a line that L2 misses.
+void NaiveCaches::move_up(Address number, bool is_data, Address address, Missed& missed) {
+    call_prefetcher(1, number, is_data);
+    std::list<Line>& set = last_.set_of(number);
+    const auto found = std::ranges::find(set, number, &Line::number);
+    Line in_last{.number = number, .is_data = is_data};
+    bool misses = false;
+    if (found != set.end()) {
+        if (std::exchange(found->prefetched, false)) settle(*found, true);
+        in_last = *found;
+        if (!last_.policies.empty()) last_.policies[last_.set_number(number)].remove(number);
+        set.erase(found);
+    } else if (!is_in_middle(number)) {
+        misses = true;
+        in_last.loader = loader_(address, is_data);
+    }
+    const Distance distance = tells_why_ ? last_.touch_in_order(number) : Distance{};
+    if (misses && tells_why_) last_.note(distance, missed.last_causes);
+    missed.last |= misses;
+    const bool evicted_dirty = load_behind(0, number, is_data, address);
+    Line& line = here().middle[0].set_of(number).front();
+    line.dirty = std::exchange(in_last.dirty, false);
+    line.in_last = std::make_shared<Line>(in_last);
+    if (misses && evicted_dirty) missed.dirty = true;
+    prefetch_after(number, misses, is_data, address);
+}
+
+// A line has left L2 of a core. Returns whether a dirty line had to leave LL for it.
+bool NaiveCaches::leave_for_last(Core& core, const Line& line) {
+    Line left = *line.in_last;
+    left.touched |= line.touched;
+    left.accesses += line.accesses;
+    left.dirty = line.dirty;
+    for (Core& other : cores_) {
+        if (&other == &core) continue;
+        std::list<Line>& set = other.middle[0].set_of(line.number);
+        const auto found = std::ranges::find(set, line.number, &Line::number);
+        if (found == set.end()) continue;
+        found->dirty |= left.dirty;
+        found->in_last->touched |= left.touched;
+        found->in_last->accesses += left.accesses;
+        if (left.loader) found->in_last->loader = left.loader;
+        if (left.loader) found->in_last->is_data = left.is_data;
+        return false;
+    }
+    leaves_core_ = {};
+    if (is_flushing_) {
+        retire(left, Event::kAcCost2, Event::kAcCostDL, last_.line_bytes);
+        return false;
+    }
+    std::list<Line>& set = last_.set_of(line.number);
+    last_.choose_victim(line.number);
+    const bool evicted_dirty = set.size() == last_.ways && evict_behind(core, 1, set, std::prev(set.end()));
+    set.push_front(left);
+    return evicted_dirty;
 }
 
 // Returns whether a dirty line had to go.
@@ -208,7 +283,7 @@ void NaiveCaches::prefetch_after(Address number, bool missed, bool is_data, Addr
     const auto load_wanted = [&] {
         for (const Address line : std::exchange(wanted, {})) {
             const auto& set = last_.set_of(line);
-            if (std::ranges::find(set, line, &Line::number) != set.end()) continue;
+            if (std::ranges::find(set, line, &Line::number) != set.end() || is_in_middle(line)) continue;
             if (tells_why_) last_.touch_in_order(line);
             load_behind(level, line, is_data, line * last_.line_bytes);
             last_.set_of(line).front().prefetched = true;
@@ -309,6 +384,7 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
     } else {
         leaves_core_ = &core - cores_.data();
         retire(whole, Event::kAcCostL2, Event::kAcCostD2, line_bytes);
+        if (is_exclusive_) return leave_for_last(core, itself);
         pass_on(core, itself, line_bytes, level + 1);
     }
     return whole.dirty;

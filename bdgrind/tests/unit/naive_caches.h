@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The caches in the most literal way: docs/simulation.md, rules 1 to 9 and 66 to 70. Every set is a list, and every
-// line knows all of what it was loaded for. Why lines miss follows from a list of all lines in the order in which they
-// were touched, which is looked through at every touch.
+// The caches in the most literal way: docs/simulation.md, rules 1 to 9, 66 to 70 and 73 to 77. Every set is a list, and
+// every line knows all of what it was loaded for. Why lines miss follows from a list of all lines in the order in which
+// they were touched, which is looked through at every touch.
 
 #pragma once
 
@@ -72,12 +72,15 @@ public:
         : places_(std::make_shared<NaivePages>(geometries.pages)),
           cores_(cores, Core(geometries, places_)),
           last_(geometries.ll, places_),
+          is_exclusive_(geometries.is_exclusive()),
           prefetches_(prefetching.as_callgrind),
           prefetchers_(prefetching.others),
           tells_why_(tells_why),
           loader_(std::move(loader)),
           charge_(std::move(charge)),
-          leave_(std::move(leave)) {}
+          leave_(std::move(leave)) {
+        if (is_exclusive_) last_.lines_of_causes += geometries.l2.lines();
+    }
 
     struct Causes {
         bool first = false;
@@ -128,6 +131,8 @@ private:
         Touched touched{};
         bool dirty = false;
         bool prefetched = false;  // and not looked for since
+        // Of a line in L2 if LL is exclusive: what becomes of it there. What L2 and L1 know of its use is not in it.
+        std::shared_ptr<Line> in_last{};
     };
 
     // Every set is a list, most recently used line first. With another policy than LRU, the line that has to go is
@@ -166,6 +171,7 @@ private:
         std::vector<NaiveSet> policies{};  // of each set; none with LRU
         std::uint64_t random;
         std::vector<Address> touched{};  // lines, the latest one last
+        std::size_t lines_of_causes = ways * sets.size();  // of a fully associative cache to compare with
     };
 
     // What a core does not share.
@@ -182,6 +188,10 @@ private:
     Missed touch(Cache& cache, Address address, Address size, bool writes);
     Line& load(std::list<Line>& set, Address number, bool is_data, Address address);
     void look_behind(std::size_t level, Address begin, Address end, bool is_data, Missed& missed);
+    void move_up(Address number, bool is_data, Address address, Missed& missed);
+    bool leave_for_last(Core& core, const Line& line);
+    bool is_in_middle(Address number);
+    void call_prefetcher(std::size_t level, Address number, bool is_data);
     bool load_behind(std::size_t level, Address number, bool is_data, Address address);
     void prefetch_after(Address number, bool missed, bool is_data, Address address);
     void settle(const Line& line, bool used);
@@ -208,6 +218,8 @@ private:
     // By line of D1: the cores that have touched it since it was last taken from them.
     std::map<Address, std::set<std::size_t>> touched_by_{};
     Cache last_;
+    const bool is_exclusive_;
+    bool is_flushing_ = false;
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     const bool prefetches_;
     const PrefetchRules prefetchers_;

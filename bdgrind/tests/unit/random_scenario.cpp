@@ -342,6 +342,15 @@ Scenario with_policies(Scenario plain, unsigned seed) {
     return plain;
 }
 
+Scenario with_exclusive_ll(Scenario plain, unsigned seed) {
+    plain = with_l2(std::move(plain), seed);
+    CacheGeometry& l2 = plain.caches.l2;
+    l2.size_bytes = l2.lines() * plain.caches.ll.line_bytes;
+    l2.line_bytes = plain.caches.ll.line_bytes;
+    plain.caches.ll_inclusion = Inclusion::kExclusive;
+    return plain;
+}
+
 Scenario with_prefetchers(Scenario plain, unsigned seed) {
     const unsigned which = 1 + seed % 7;
     plain.prefetchers = {.adjacent = which % 2 != 0, .stream = which / 2 % 2 != 0, .stride = which / 4 != 0};

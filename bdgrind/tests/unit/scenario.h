@@ -113,6 +113,9 @@ Scenario with_l2(Scenario plain, unsigned seed);
 // The same, with other policies of L2, if there is one, and LL than LRU, and maybe a hashed index and pages elsewhere.
 Scenario with_policies(Scenario plain, unsigned seed);
 
+// The same with an L2, and an LL that is exclusive of it.
+Scenario with_exclusive_ll(Scenario plain, unsigned seed);
+
 // The same, with prefetchers for LL.
 Scenario with_prefetchers(Scenario plain, unsigned seed);
 
