@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "engine/base/geometry.h"
+#include "engine/base/level.h"
 #include "engine/base/types.h"
 #include "engine/cache/cache_lines.h"
 #include "engine/cache/cache_traits.h"
@@ -41,7 +42,6 @@
 #include "engine/cache/l1_cache.h"
 #include "engine/cache/l1_stage.h"
 #include "engine/cache/last_level.h"
-#include "engine/cache/level.h"
 #include "engine/cache/line_overlap.h"
 #include "engine/cache/middle_cache.h"
 #include "engine/cache/page_placement.h"

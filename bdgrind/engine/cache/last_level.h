@@ -27,13 +27,13 @@
 #include <utility>
 
 #include "engine/base/geometry.h"
+#include "engine/base/level.h"
 #include "engine/base/types.h"
 #include "engine/base/zeroed_array.h"
 #include "engine/cache/cache_lines.h"
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/l1_cache.h"
 #include "engine/cache/last_level_config.h"
-#include "engine/cache/level.h"
 #include "engine/cache/line_overlap.h"
 #include "engine/cache/page_placement.h"
 #include "engine/cache/reuse.h"

@@ -6,6 +6,7 @@
 
 #include "engine/base/check.h"
 #include "engine/costs/events.h"
+#include "engine/costs/level_events.h"
 
 namespace bd {
 
@@ -54,16 +55,20 @@ void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
     BD_CHECK(is_folded_);
     const ConstCosts all = costs_[instruction];
     std::ranges::fill(code, 0);
-    for (const Event event :
-         {Event::kI1mr, Event::kILmr, Event::kILdmr, Event::kI1first, Event::kI1conf, Event::kILfirst, Event::kILconf,
-          Event::kI2mr, Event::kI2first, Event::kI2conf, Event::kIT1mr, Event::kIT2mr, Event::kIH1mr, Event::kIH2mr,
-          Event::kIPfUse, Event::kIPfLoss}) {
+    const auto take = [&](Event event) {
         if (column(event) < all.size()) code[column(event)] = all[column(event)];
+    };
+    for (const LevelEvents& events : kLevelEvents) {
+        for (const Event event : {events.misses[0], events.first_touches[0], events.conflicts[0]}) take(event);
+        for (std::size_t i = 0; i < kUseColumns; ++i) {
+            const std::size_t of_lines = column(events.use_of_lines[i]);
+            const std::size_t of_data = column(events.use_of_data[i]);
+            if (of_data < all.size()) code[of_lines] = all[of_lines] - all[of_data];
+        }
     }
-    // Behind the five of all lines stand the five of data.
-    for (const Event first : {Event::kAcCost1, Event::kAcCost2, Event::kAcCostL2}) {
-        if (column(first) >= all.size()) continue;
-        for (std::size_t i = column(first); i < column(first) + 5; ++i) code[i] = all[i] - all[i + 5];
+    for (const Event event :
+         {Event::kILdmr, Event::kIT1mr, Event::kIT2mr, Event::kIH1mr, Event::kIH2mr, Event::kIPfUse, Event::kIPfLoss}) {
+        take(event);
     }
     const auto others = code_cells_.find(instruction);
     if (others == code_cells_.end()) return;

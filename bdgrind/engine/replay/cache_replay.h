@@ -15,6 +15,7 @@
 #include "engine/cache/chunk_queue.h"
 #include "engine/cache/hierarchy.h"
 #include "engine/cache/touch_clock.h"
+#include "engine/costs/level_events.h"
 #include "engine/replay/chunk_cursor.h"
 #include "engine/replay/engine_state.h"
 #include "engine/replay/follow.h"
@@ -88,7 +89,7 @@ public:
         }
         const ChargeTarget target = charged_target(held);
         const std::uint64_t rarity = rarity_of(accesses);
-        const std::size_t first = first_event_of_use(level);
+        const std::size_t first = first_use_column(level);
         const auto add = [=](Costs costs, std::uint64_t times) {
             add_use(&costs[first], times, rarity, accesses, used_bytes, line_bytes, target.loaded_by);
         };
@@ -125,24 +126,8 @@ public:
     }
 
 private:
-    static_assert(column(Event::kSpLoss1) == column(Event::kAcCost1) + 1 &&
-                  column(Event::kEvLine1) == column(Event::kAcCost1) + 2 &&
-                  column(Event::kUsByte1) == column(Event::kAcCost1) + 3 &&
-                  column(Event::kAccess1) == column(Event::kAcCost1) + 4 &&
-                  column(Event::kAcCostD1) == column(Event::kAcCost1) + 5 &&
-                  column(Event::kAccessD1) == column(Event::kAcCost1) + 9 &&
-                  column(Event::kAccessDL) == column(Event::kAcCost2) + 9 &&
-                  column(Event::kAccessD2) == column(Event::kAcCostL2) + 9);
-    static_assert(column(Event::kDLmw) == column(Event::kILmr) + 2 &&
-                  column(Event::kDLdmw) == column(Event::kILdmr) + 2 &&
-                  column(Event::kD2mw) == column(Event::kI2mr) + 2);
     static_assert(column(Event::kIPfLoss) == column(Event::kIPfUse) + 1 &&
                   column(Event::kDPfLoss) == column(Event::kDPfUse) + 1);
-    static_assert(column(Event::kD1conf) == column(Event::kI1first) + 3 &&
-                  column(Event::kILfirst) == column(Event::kI1first) + 4 &&
-                  column(Event::kDLconf) == column(Event::kILfirst) + 3 &&
-                  column(Event::kD2conf) == column(Event::kI2first) + 3);
-
     static_assert(ChunkQueue<typename Caches::Stage>::kChunks == Caches::Stage::kMostChunks);
 
     static constexpr bool kFollowsPaths = Observer::kFollowsPaths;
@@ -165,29 +150,25 @@ private:
     static std::uint64_t rarity_of(std::uint64_t accesses) {
         return accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
     }
-    static std::size_t first_event_of_use(Level level) {
-        return column(level == Level::kL1 ? Event::kAcCost1 : level == Level::kL2 ? Event::kAcCostL2 : Event::kAcCost2);
-    }
     [[gnu::always_inline]] static void add_use(std::uint64_t* counts, std::uint64_t times, std::uint64_t rarity,
                                                std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes,
                                                Reference loaded_by) {
-        counts[0] += times * rarity;
-        counts[1] += times * (line_bytes - used_bytes);
-        counts[2] += times;
-        counts[3] += times * used_bytes;
-        counts[4] += times * accesses;
-        if (loaded_by == Reference::kFetch) return;
-        counts[5] += times * rarity;
-        counts[6] += times * (line_bytes - used_bytes);
-        counts[7] += times;
-        counts[8] += times * used_bytes;
-        counts[9] += times * accesses;
+        const std::uint64_t unused_bytes = line_bytes - used_bytes;
+        const auto add = [=](std::uint64_t * use) __attribute__((always_inline)) {
+            use[kRareUse] += times * rarity;
+            use[kUnusedBytes] += times * unused_bytes;
+            use[kLinesEvicted] += times;
+            use[kUsedBytes] += times * used_bytes;
+            use[kAccesses] += times * accesses;
+        };
+        add(counts);
+        if (loaded_by == Reference::kData) add(counts + kUseColumns);
     }
     // By core, what LL evicts belongs to none.
     [[gnu::noinline, gnu::cold]] void count_evicted(Level level, const ChargeTarget& held, std::uint64_t accesses,
                                                     unsigned used_bytes, unsigned line_bytes) {
         if (level == Level::kLL) return;
-        std::uint64_t* const counts = &state_.core_costs.of(caches_.leaves_core())[first_event_of_use(level)];
+        std::uint64_t* const counts = &state_.core_costs.of(caches_.leaves_core())[first_use_column(level)];
         add_use(counts, 1, rarity_of(accesses), accesses, used_bytes, line_bytes, held.loaded_by);
     }
     void release(const ChargeTarget& held) {
@@ -207,7 +188,8 @@ private:
     void host_prefetch_fetches();
     void host_prefetch_misses();
     void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
-    void charge(Outcome outcome, Event l1_miss, Event ll_miss);
+    template <Missed kMissed>
+    void charge(Outcome outcome);
     Outcome load_data(const DataMiss& miss);
     void take_note(const DataMiss& note);
     void note_hit(const DataMiss& hit);
@@ -343,7 +325,7 @@ void CacheReplay<kTraits, Observer>::simulate_fetches() {
             outcome = std::max(outcome, caches_.load_fetched(cursor_.take_fetch_miss()));
             miss = cursor_.fetch_miss();
         } while (miss != nullptr && miss->at.instruction == instruction);
-        charge(outcome, Event::kI1mr, Event::kILmr);
+        charge<Missed::kFetch>(outcome);
     } while (miss != nullptr);
 }
 
@@ -377,9 +359,9 @@ void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
             while (cursor_.has_note_at(index)) take_note(cursor_.take_miss());
         } while (cursor_.has_miss_at(index));
         if (is_write(missing.kind)) {
-            charge(outcome, Event::kD1mw, Event::kDLmw);
+            charge<Missed::kWrite>(outcome);
         } else {
-            charge(outcome, Event::kD1mr, Event::kDLmr);
+            charge<Missed::kRead>(outcome);
         }
     }
 }
@@ -571,7 +553,8 @@ template <CacheTraits kTraits, class Observer>
 }
 
 template <CacheTraits kTraits, class Observer>
-void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Event ll_miss) {
+template <Missed kMissed>
+void CacheReplay<kTraits, Observer>::charge(Outcome outcome) {
     if (outcome == Outcome::kHit) return;
     Causes causes;
     if constexpr (kTraits.why) causes = caches_.take_causes();
@@ -581,30 +564,27 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome, Event l1_miss, Even
     if (target.node == kNoNode) return;
     const CostId instruction = target.costs;
     if (missed_cell != kNoCost) target.costs = missed_cell;
+    constexpr auto kKind = static_cast<std::size_t>(kMissed);
     const auto add = [=](Costs costs, std::uint64_t times) {
-        costs[column(l1_miss)] += times;
-        if (outcome >= Outcome::kLLMiss) costs[column(ll_miss)] += times;
-        if (__builtin_expect(is_elsewhere, 0)) costs[column(Event::kD1copy)] += times;
-        if constexpr (kTraits.middle_level) {
-            const std::size_t l2_miss = column(Event::kI2mr) + column(ll_miss) - column(Event::kILmr);
-            if (outcome >= Outcome::kL2Miss) costs[l2_miss] += times;
-        }
-        if constexpr (kTraits.write_back) {
-            const std::size_t dirty_miss = column(Event::kILdmr) + column(ll_miss) - column(Event::kILmr);
-            if (outcome == Outcome::kLLDirtyMiss) costs[dirty_miss] += times;
-        }
-        if constexpr (kTraits.why) {
-            const std::size_t of_data = l1_miss == Event::kI1mr ? 0 : 2;
-            const std::size_t first = column(Event::kI1first) + of_data;
-            if (causes.l1 == Cause::kFirst) costs[first] += times;
-            if (causes.l1 == Cause::kConflict) costs[first + 1] += times;
-            if (causes.ll == Cause::kFirst) costs[first + 4] += times;
-            if (causes.ll == Cause::kConflict) costs[first + 5] += times;
-            if constexpr (kTraits.middle_level) {
-                const std::size_t first_of_l2 = column(Event::kI2first) + of_data;
-                if (causes.l2 == Cause::kFirst) costs[first_of_l2] += times;
-                if (causes.l2 == Cause::kConflict) costs[first_of_l2 + 1] += times;
+        const auto count = [&](Event event) __attribute__((always_inline)) {
+            costs[column(event)] += times;
+        };
+        const auto count_level = [&](Level level, Cause cause) __attribute__((always_inline)) {
+            if (!misses(outcome, level)) return;
+            const LevelEvents& events = events_of(level);
+            count(events.misses[kKind]);
+            if constexpr (kTraits.why) {
+                constexpr bool kIsData = kMissed != Missed::kFetch;
+                if (cause == Cause::kFirst) count(events.first_touches[kIsData]);
+                if (cause == Cause::kConflict) count(events.conflicts[kIsData]);
             }
+        };
+        count_level(Level::kL1, causes.l1);
+        if constexpr (kTraits.middle_level) count_level(Level::kL2, causes.l2);
+        count_level(Level::kLL, causes.ll);
+        if (__builtin_expect(is_elsewhere, 0)) count(Event::kD1copy);
+        if constexpr (kTraits.write_back) {
+            if (outcome == Outcome::kLLDirtyMiss) count(kDirtyMisses[kKind]);
         }
     };
     state_.ledger.charge(target, add);

@@ -19,4 +19,8 @@ enum class Outcome : std::uint8_t {
     kLLDirtyMiss,  // an LL miss that evicted a line which had to be written to memory first
 };
 
+constexpr bool misses(Outcome outcome, Level level) {
+    return static_cast<std::uint8_t>(outcome) > static_cast<std::uint8_t>(level);
+}
+
 }  // namespace bd
