@@ -47,8 +47,8 @@ void write_caches(TextOutput& out, const CacheGeometries& caches, std::string_vi
     write(", D1 ", caches.d1);
     if (caches.has_l2()) write(", L2 ", caches.l2);
     write(", LL ", caches.ll);
-    if (caches.is_exclusive()) out << " exclusive";
     if (same_lines) out << between << "lines of " << caches.ll.line_bytes << " B";
+    if (caches.is_exclusive()) out << ", exclusive LL";
 }
 
 namespace {

@@ -138,7 +138,7 @@ int compare(const char* path, const Options& options) {
     test::add_costs_of(engine, 0, costs);
     const unsigned depth = options.objects ? options.objects_depth : 0;
     test::RunCosts expected = test::run_naively(scenario, scenario.records.size(), {}, depth, config.why,
-                                                    config.whole_reuses);
+                                                    config.whole_reuses, false, config.reuse_rules.least_distance);
     // The naive engine knows all lines, and no objects that end.
     if (depth != 0 || (config.why && engine.why()->stays.one_in() != 1)) expected.stays = costs.stays = {};
     const std::uint64_t lines = expected.totals[column(Event::kEvLineD1)];

@@ -123,12 +123,12 @@ def test_a_tree_needs_a_power_of_two(tmp_path: Path) -> None:
 def test_an_exclusive_last_level_holds_more(tmp_path: Path) -> None:
     caches = "--I1=1024,2,64 --D1=1024,2,64 --L2=16384,4,64 --LL=32768,4,64".split()
     plain = run_tool(tmp_path, [GUESTS / "workload"], caches, name="plain")
-    assert "LL inclusion" not in plain.profile_path.read_text() and "-way exclusive" not in plain.log
+    assert "LL inclusion" not in plain.profile_path.read_text() and "exclusive LL" not in plain.log
     run = run_tool(tmp_path, [GUESTS / "workload"], [*caches, "--LL-inclusion=exclusive"], name="exclusive")
     assert not check_profile(run.profile_path)
     totals = run.profile.totals
     assert "desc: LL inclusion: exclusive\n" in run.profile_path.read_text()
-    assert "LL 32 KiB 4-way exclusive; lines of 64 B" in run.log
+    assert "LL 32 KiB 4-way; lines of 64 B, exclusive LL" in run.log
     # What is in front of LL does not notice.
     for event in ("Ir", "I1mr", "D1mr", "D1mw", "SpLoss1", "I2mr", "D2mr", "D2mw", "EvLineL2", "SpLossL2"):
         assert totals[event] == plain.profile.totals[event], event

@@ -24,11 +24,11 @@ namespace {
 class NaiveEngine {
 public:
     NaiveEngine(const Scenario& scenario, const std::optional<PathRules>& paths, unsigned object_depth, bool why,
-                std::uint64_t whole_reuses, bool with_flows)
+                std::uint64_t whole_reuses, bool with_flows, std::uint64_t least_distance)
         : scenario_(scenario), accounts_(scenario, paths, with_flows),
           calls_(scenario, [this](const NaiveExecution& execution) { accounts_.count_call(execution); },
                  [this] { zero(); }),
-          objects_(scenario, object_depth), why_(scenario, calls_, whole_reuses),
+          objects_(scenario, object_depth), why_(scenario, calls_, whole_reuses), least_distance_(least_distance),
           caches_(scenario.caches, {scenario.callgrind_prefetcher, scenario.prefetchers}, why,
                   [this](Address address, bool is_data) { return loader_of(address, is_data); },
                   [this](Event event, std::uint64_t cost, const ChargeTarget& target) {
@@ -244,7 +244,11 @@ private:
                 if (execution().collecting) {
                     const ChargeTarget target = accounts_.target(charged_, execution());
                     accounts_.count_distances(data.lines, target, false);
-                    accounts_.count_distances(data.hits, target, true);
+                    std::vector<NaiveCaches::MissedLine> hits = data.hits;
+                    std::erase_if(hits, [this](const auto& hit) {
+                        return least_distance_ == 0 || *hit.distance < least_distance_;
+                    });
+                    accounts_.count_distances(hits, target, true);
                 }
             }
             for (unsigned e = 0; e <= record.exit; ++e) {
@@ -307,6 +311,7 @@ private:
     NaiveCalls calls_;
     NaiveObjects objects_;
     NaiveWhy why_;
+    const std::uint64_t least_distance_;
     NaiveBranches branches_;
     NaiveCaches caches_;
     const std::size_t cores_;        // with caches of their own
@@ -319,8 +324,9 @@ private:
 }  // namespace
 
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths,
-                     unsigned object_depth, bool why, std::uint64_t whole_reuses, bool with_flows) {
-    NaiveEngine engine(scenario, paths, object_depth, why, whole_reuses, with_flows);
+                     unsigned object_depth, bool why, std::uint64_t whole_reuses, bool with_flows,
+                     std::uint64_t least_distance) {
+    NaiveEngine engine(scenario, paths, object_depth, why, whole_reuses, with_flows, least_distance);
     for (std::size_t i = 0; i < records; ++i) engine.run(scenario.records[i]);
     return engine.finish();
 }

@@ -27,8 +27,10 @@ namespace bd::test {
 // `object_depth`: how many callers tell heap blocks apart; 0: the run has no data objects.
 // `with_flows`: tells paths within functions apart.
 // `why`: tells why lines are loaded; of all lines until so many have been loaded, then of one in eight.
+// `least_distance`: tells hits of D1 from this distance on, too; 0: none.
 RunCosts run_naively(const Scenario& scenario, std::size_t records, const std::optional<PathRules>& paths = {},
                      unsigned object_depth = 0, bool why = false,
-                     std::uint64_t whole_reuses = ~std::uint64_t{0}, bool with_flows = false);
+                     std::uint64_t whole_reuses = ~std::uint64_t{0}, bool with_flows = false,
+                     std::uint64_t least_distance = 0);
 
 }  // namespace bd::test

@@ -42,18 +42,6 @@ TEST(OrderRow, TheSiteThatMostlyLoadedLeads) {
     EXPECT_EQ(row.leads[static_cast<std::size_t>(Dependence::kPointer)].votes, 0u);
 }
 
-TEST(OrderTable, ClearsTheCountsOfAThread) {
-    for (const std::uint32_t cleared : {0u, 1u, 2u}) {
-        OrderTable table;
-        for (const std::uint32_t thread : {1u, 2u}) table.row({SiteId{1}, kNoLoop, thread, 0}).accesses = 10 * thread;
-        table.clear_counts(cleared);
-        for (const std::uint32_t thread : {1u, 2u}) {
-            const bool is_kept = cleared != 0 && cleared != thread;
-            EXPECT_EQ(table.row({SiteId{1}, kNoLoop, thread, 0}).accesses, is_kept ? 10 * thread : 0u);
-        }
-    }
-}
-
 class OrderSamplerTest : public ::testing::Test {
 protected:
     Program program;
@@ -62,6 +50,19 @@ protected:
     Block& latch = program.code(f, 0x1004).op().ends();
     Trace trace;
 };
+
+TEST_F(OrderSamplerTest, TheTableClearsTheCountsOfAThread) {
+    for (const std::uint32_t cleared : {0u, 1u, 2u}) {
+        OrderTable table;
+        const SiteId site = table.sites(reads)[0];
+        for (const std::uint32_t thread : {1u, 2u}) table.row({site, kNoLoop, thread, 0}).accesses = 10 * thread;
+        table.clear_counts(cleared);
+        for (const std::uint32_t thread : {1u, 2u}) {
+            const bool is_kept = cleared != 0 && cleared != thread;
+            EXPECT_EQ(table.row({site, kNoLoop, thread, 0}).accesses, is_kept ? 10 * thread : 0u);
+        }
+    }
+}
 
 TEST_F(OrderSamplerTest, CountsStepsByInstructionAndLoop) {
     trace.thread(1);
