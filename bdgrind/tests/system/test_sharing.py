@@ -323,7 +323,8 @@ def test_processors_are_taken_modulo_the_cores_and_do_not_matter_to_one_for_each
 
 
 def test_with_moesi_a_line_stays_modified_where_others_read_it(tmp_path: Path) -> None:
-    """One thread publishes, and others read: with MOESI, each of them gets the line from the owner."""
+    """One thread publishes, and others read: with MOESI, nothing is written back. How many lines move is compared with a
+    naive simulation in the unit tests: threads wait in loops here, so each run has a few more or less."""
     words: list[str | Path] = [GUESTS / "sharing", "queue", "2"]
     common = [*SMALL_CACHES, "--cores=threads", "--fair-sched=try"]
     choices: list[tuple[str, ...]] = [(), ("--coherence=moesi",), ("--machine=zen4",), ("--coherence=mesi",)]
@@ -335,5 +336,5 @@ def test_with_moesi_a_line_stays_modified_where_others_read_it(tmp_path: Path) -
     assert [one["coherence"] for one in told.values()] == ["mesi", "moesi", "moesi", "mesi"]
     for options, run in runs.items():
         reads = run.profile.totals["Xferr"]
+        assert reads > 0
         assert told[options]["written_back"] == (reads if told[options]["coherence"] == "mesi" else 0)
-    assert runs[("--coherence=moesi",)].profile.totals["Xferr"] >= runs[()].profile.totals["Xferr"] > 0
