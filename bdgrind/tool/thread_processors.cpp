@@ -30,10 +30,11 @@ bool are_wanted() {
     return true;
 }
 
-// Of a mask that the kernel has read.
-std::uint32_t only_one_of(const unsigned char* mask, SizeT bytes) {
+// Of a mask that the kernel has read, up to the last processor that there can be. Memory behind may be unreadable.
+std::uint32_t only_one_of(Addr address, SizeT bytes) {
+    const auto* const mask = reinterpret_cast<const unsigned char*>(address);
     std::uint32_t found = 0;
-    for (SizeT i = 0; i < bytes; ++i) {
+    for (SizeT i = 0; i < bytes && VG_(am_is_valid_for_client)(address + i, 1, VKI_PROT_READ); ++i) {
         if (mask[i] == 0) continue;
         if (found != 0 || !std::has_single_bit(mask[i])) return 0;
         found = 1 + static_cast<std::uint32_t>(8 * i + static_cast<SizeT>(std::countr_zero(mask[i])));
@@ -62,10 +63,8 @@ bool processors_may_change(ThreadId thread, UInt number, const UWord* arguments,
         if (created != VG_INVALID_THREADID) placements[created].id = static_cast<Int>(sr_Res(result));
         return false;
     }
-    // The kernel passes over what lies behind the last processor that there can be.
     constexpr UWord kMostBytes = 1024;
-    const auto* const mask = reinterpret_cast<const unsigned char*>(arguments[2]);
-    const std::uint32_t processor = only_one_of(mask, std::min(arguments[1], kMostBytes));
+    const std::uint32_t processor = only_one_of(arguments[2], std::min(arguments[1], kMostBytes));
     const auto id = static_cast<Int>(arguments[0]);
     ThreadId changed = thread;
     if (id != 0 && id != placements[thread].id) {

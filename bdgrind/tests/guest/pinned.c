@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Two threads that count in one line, each on the processor that it is put on: `pinned KIND FIRST SECOND`. Kinds:
-// "self": each thread chooses its processor itself. "attribute": by its attributes. "inherited": it has that of main,
-// which is put on FIRST and then on SECOND. "both": each may use both. Fails with status 77 if it may not use these.
+// "self": each thread chooses its processor itself. "edge": the same, and behind what the kernel reads of the set,
+// nothing can be read. "attribute": by its attributes. "inherited": it has that of main, which is put on FIRST and then
+// on SECOND. "both": each may use both. Fails with status 77 if it may not use these.
 //
 // build: -O1 -static -pthread
 // oracle: no
@@ -13,6 +14,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define ROUNDS 100000
 
@@ -29,6 +33,19 @@ static cpu_set_t only(int processor)
     return set;
 }
 
+// The size of the set is said to be larger than what there is of it.
+static int choose_at_edge(int processor)
+{
+    unsigned char known[8192];
+    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof known, known);
+    unsigned char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes <= 0 || bytes > 4096 || pages == MAP_FAILED || mprotect(pages + 4096, 4096, PROT_NONE) != 0)
+        return -1;
+    unsigned char *set = pages + 4096 - bytes;
+    set[processor / 8] = 1 << processor % 8;
+    return (int)syscall(SYS_sched_setaffinity, 0, bytes + 64, set);
+}
+
 static __attribute__((noinline)) void count(int self)
 {
     for (int i = 0; i < ROUNDS; ++i)
@@ -40,6 +57,8 @@ static void *run(void *which)
     int self = which != NULL;
     cpu_set_t set = only(processors[self]);
     if (strcmp(kind, "self") == 0 && pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0)
+        exit(77);
+    if (strcmp(kind, "edge") == 0 && choose_at_edge(processors[self]) != 0)
         exit(77);
     pthread_barrier_wait(&start);
     count(self);

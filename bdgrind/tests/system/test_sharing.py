@@ -280,7 +280,7 @@ def test_pages_belong_to_who_touches_them_first(kind: str, options: tuple[str, .
 
 
 # guest/pinned.c: two threads, on one processor or on two.
-@pytest.mark.parametrize("kind", ["self", "attribute", "inherited"])
+@pytest.mark.parametrize("kind", ["self", "edge", "attribute", "inherited"])
 @pytest.mark.parametrize("processors", [(0, 0), (1, 1), (0, 1), (1, 0)])
 def test_threads_are_on_the_cores_that_they_are_put_on(
     kind: str, processors: tuple[int, int], tmp_path: Path
@@ -323,8 +323,8 @@ def test_processors_are_taken_modulo_the_cores_and_do_not_matter_to_one_for_each
 
 
 def test_with_moesi_a_line_stays_modified_where_others_read_it(tmp_path: Path) -> None:
-    """One thread publishes, and others read: with MOESI, nothing is written back. How many lines move is compared with a
-    naive simulation in the unit tests: threads wait in loops here, so each run has a few more or less."""
+    """One thread publishes, and others read: with MOESI, nothing is written back. How many lines move is compared with
+    a naive simulation in the unit tests: threads wait in loops here, so each run has a few more or less."""
     words: list[str | Path] = [GUESTS / "sharing", "queue", "2"]
     common = [*SMALL_CACHES, "--cores=threads", "--fair-sched=try"]
     choices: list[tuple[str, ...]] = [(), ("--coherence=moesi",), ("--machine=zen4",), ("--coherence=mesi",)]
