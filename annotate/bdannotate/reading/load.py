@@ -105,7 +105,7 @@ def load_contexts(path: str, profile: Profile, renaming: Renaming) -> Contexts:
     beside = contexts_path(path)
     if beside is None:
         return Contexts(None)
-    tree = read_contexts(beside)  # not kept: the file has columns already, so that this would save little
+    tree = read_contexts(beside)  # not kept: that would take five times the room of the file
     violation = run_violation(tree, profile)
     if violation:
         return Contexts(None, f"{violation}: it is from another run and is left out")
