@@ -11,6 +11,9 @@
 namespace bd {
 namespace {
 
+// A piece has room for at most so many times its words.
+constexpr std::size_t kMostRoom = 8;
+
 // Whether a piece ends before this record, as other threads may have run there.
 bool separates(Word first) {
     return first == marker_word(Marker::kThread) || first == marker_word(Marker::kThreadCreate) ||
@@ -83,7 +86,11 @@ void VirtualOrder::add_piece(std::uint32_t id, Batch words) {
     pieces_.push_back(std::move(spare_.back()));
     spare_.pop_back();
     Piece& piece = *pieces_.back();
-    if (piece.room.size() < words.size()) piece.room.resize(words.size());
+    // Where threads hand over often, there are many short pieces. None of them keeps the room of a long one.
+    const std::size_t room = piece.room.size();
+    if (room < words.size() || room > kMostRoom * (words.size() + kMarkerWords)) {
+        piece.room = std::vector<Word>(words.size());
+    }
     copy_words(words.data(), words.size(), piece.room.data());
     piece.words = words.size();
     piece.begin = taken_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include "engine/replay/engine.h"
 #include "program.h"
@@ -103,6 +104,27 @@ TEST_F(VirtualOrderTest, AThreadRunsOnTheOnlyProcessorThatItMayUse) {
     std::array<int, 2> transfers{};
     for (const CoherenceMark& mark : marks_of(put_out(&order))) transfers.at(mark.core) += mark.transferred;
     EXPECT_EQ(transfers, (std::array{50, 49})) << "the first access finds the line nowhere";
+}
+
+// While records wait to be put out, a hundred long pieces take 2.4 MB; then, as many short ones take what they need.
+TEST_F(VirtualOrderTest, ShortPiecesDoNotKeepTheMemoryOfLongOnes) {
+    VirtualOrder order({.is_virtual = false});
+    const auto take_pieces = [&](int records) {
+        Trace trace;
+        trace.thread(1).mark(Marker::kThreadCreate, 1, 2);
+        for (std::uint32_t piece = 0; piece < 100; ++piece) {
+            trace.thread(1 + piece % 2);
+            for (int i = 0; i < records; ++i) trace.run(adds_, 1000, {0x1000});
+        }
+        order.take(trace.all());
+    };
+    const std::size_t before = ::mallinfo2().uordblks;
+    take_pieces(1000);
+    const std::size_t of_long_pieces = ::mallinfo2().uordblks - before;
+    put_out(&order);
+    take_pieces(1);
+    EXPECT_LE(::mallinfo2().uordblks - before, of_long_pieces / 8);
+    put_out(&order);
 }
 
 // 2,000 instructions of each thread: 40 slices in turn, and each but the first takes the line from the other.
