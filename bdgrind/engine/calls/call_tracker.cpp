@@ -108,7 +108,7 @@ constinit const Exit CallTracker::kStopped{};
 // The context of a function called by the current one.
 inline const Context& CallTracker::callee_context(CallStack& stack, const Function& callee) {
     if (!is_deeper(stack.context->function(), callee)) return *stack.context;
-    const std::uint32_t level = std::min(++callee.open_calls, callee.recursion_levels);
+    const std::uint32_t level = std::min(++open_calls_[callee.id], callee.recursion_levels);
     if (__builtin_expect(rules_.separate_callers, 0)) return context_by_callers(stack, callee, level);
     return contexts_.of(callee, level);
 }
@@ -297,11 +297,10 @@ void CallTracker::stop(Execution& execution) {
 
 // The current stack is at its root: `block` has no known caller.
 void CallTracker::start(Execution& execution, Block& block, Address stack_pointer) {
-    BD_CHECK(contexts_.may_know(*block.function));  // else another engine runs the same blocks
     ++changes_;
     leave_root(execution);
-    if (execution.context != nullptr) --execution.context->function().open_calls;
-    ++block.function->open_calls;
+    if (execution.context != nullptr) --open_calls_[execution.context->function().id];
+    ++open_calls_[block.function->id];
     execution.context = &own_context(execution, contexts_.of(*block.function));
     execution.charged_site = {};
     execution.stack_pointer = stack_pointer;
@@ -407,7 +406,7 @@ void CallTracker::leave(CallStack& stack) {
         add_running(arcs_.costs(open.arc), stack.running);
         const Function& callee = stack.context->function();
         const Function& caller = open.caller->function();
-        if (is_deeper(caller, callee)) --callee.open_calls;
+        if (is_deeper(caller, callee)) --open_calls_[callee.id];
         if (rules_.separate_callers && &callee != &caller) stack.callers.pop_back();
     }
     stack.context = open.caller;
@@ -509,8 +508,8 @@ void CallTracker::switch_to(Execution& execution) {
 
 void CallTracker::count_open_calls(const CallStack& stack, int by) {
     if (stack.context == nullptr) return;
-    const auto count = [by](const Context& context) {
-        context.function().open_calls += static_cast<std::uint32_t>(by);
+    const auto count = [this, by](const Context& context) {
+        open_calls_[context.function().id] += static_cast<std::uint32_t>(by);
     };
     const Context* context = stack.context;
     for (auto call = stack.calls.rbegin(); call != stack.calls.rend(); ++call) {

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "engine/base/side_table.h"
 #include "engine/calls/execution.h"
 #include "engine/calls/requests.h"
 #include "engine/calls/scope_tracker.h"
@@ -84,6 +85,9 @@ public:
     // Charges what has been executed to the node of the context tree that it has been executed in.
     void charge_path(CallStack& stack);
 
+    // How many calls of a function are open in the execution that runs.
+    std::uint32_t open_calls(const Function& function) { return open_calls_[function.id]; }
+
 private:
     bool enter_rarely(Execution& execution, Block& block, Address stack_pointer);
     void take_step(Execution& execution, Block& block, const Exit& exit, Address stack_pointer);
@@ -115,7 +119,7 @@ private:
     void shorten_path(CallStack& stack);
     void follow_path(const Execution& execution, NodeId node, std::size_t call);
 
-    // Functions count their open calls in the execution that runs. Executions rarely take turns, and calls are
+    // Open calls are counted by function in the execution that runs. Executions rarely take turns, and calls are
     // frequent; so the counts are replaced when the execution changes, and calls need not ask whose they are.
     void switch_to(Execution& execution);
     void count_open_calls(const CallStack& stack, int by);
@@ -147,6 +151,7 @@ private:
     // leaves no section, so that it is looked at.
     static const Exit kStopped;
 
+    SideTable<std::uint32_t> open_calls_;  // by Function::id
     Execution* running_ = nullptr;
     std::uint64_t changes_ = 0;
     std::vector<Request> requests_;

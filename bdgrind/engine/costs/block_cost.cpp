@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "engine/base/check.h"
+
 namespace bd {
 
 namespace {
@@ -17,29 +19,31 @@ constexpr std::size_t kFew = 3;
 }  // namespace
 
 BlockCost& BlockCosts::find_or_make(Block& block, const Context& context) {
-    BlockCost* const first = block.costs;
+    BlockCost*& latest = latest_[block.id];
+    BlockCost* const first = latest;
     if (first == nullptr) {
-        block.costs = make(block, context);
-        block.costs->next = block.costs;
-        return *block.costs;
+        for (const TracedExit& exit : block.exits()) BD_CHECK(exit.cost == nullptr);  // else another engine runs it
+        latest = make(block, context);
+        latest->next = latest;
+        return *latest;
     }
     BlockCost* cost = first;
     std::size_t count = 0;
     do {
-        if (cost->context == &context) return *(block.costs = cost);
+        if (cost->context == &context) return *(latest = cost);
         cost = cost->next;
     } while (cost != first && ++count < kFew);
 
     const bool are_many = cost != first;
     if (are_many) {
         if (const auto found = of_many_.find({&block, &context}); found != of_many_.end()) {
-            return *(block.costs = found->second);
+            return *(latest = found->second);
         }
     }
     BlockCost* const made = make(block, context);
     made->next = first->next;
     first->next = made;
-    block.costs = made;
+    latest = made;
     if (are_many) {
         of_many_.emplace(Key{&block, &context}, made);
     } else if (count + 1 == kFew) {
@@ -86,10 +90,7 @@ void BlockCosts::clear_counts() {
 // Blocks may live on and be run by another engine.
 BlockCosts::~BlockCosts() {
     for (BlockCost* cost : all_) {
-        cost->block->costs = nullptr;
-        for (TracedExit& exit : cost->block->exits()) {
-            static_cast<ExitNotes&>(exit) = {};
-        }
+        for (TracedExit& exit : cost->block->exits()) static_cast<ExitNotes&>(exit) = {};
         ::operator delete(cost);
     }
 }

@@ -14,6 +14,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "engine/base/side_table.h"
 #include "engine/costs/contexts.h"
 #include "engine/costs/costs.h"
 #include "engine/program/block.h"
@@ -52,8 +53,8 @@ public:
     BlockCosts& operator=(const BlockCosts&) = delete;
 
     BlockCost& get(Block& block, const Context& context) {
-        BlockCost* first = block.costs;
-        if (__builtin_expect(first != nullptr && first->context == &context, 1)) return *first;
+        BlockCost* const latest = latest_[block.id];
+        if (__builtin_expect(latest != nullptr && latest->context == &context, 1)) return *latest;
         return find_or_make(block, context);
     }
 
@@ -97,6 +98,7 @@ private:
 
     CostPool& costs_;
     std::vector<BlockCost*> all_;
+    SideTable<BlockCost*> latest_;  // by Block::id: in the context used last; null: in none yet
     boost::unordered_flat_map<Key, BlockCost*, KeyHash> of_many_;  // those of blocks with many contexts
 };
 

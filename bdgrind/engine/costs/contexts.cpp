@@ -19,21 +19,10 @@ bool ContextTable::ChainEqual::operator()(Callers a, Callers b) const {
     return std::ranges::equal(a, b);
 }
 
-ContextTable::~ContextTable() {
-    for (const auto& context : contexts_) {
-        const Function& function = context->function();
-        function.contexts = nullptr;
-        function.context_count = 0;
-        function.open_calls = 0;
-    }
-}
-
-const Context& ContextTable::make(const Function& function, std::uint32_t level) {
-    if (by_function_.size() <= function.id) by_function_.resize(function.id + 1);
+const Context& ContextTable::find_or_make(const Function& function, std::uint32_t level) {
     Levels& levels = by_function_[function.id];
     const Context& context = get(levels, function, level, {});
-    function.contexts = levels.data();
-    function.context_count = static_cast<std::uint32_t>(levels.size());
+    outermost_[function.id] = levels.front();
     return context;
 }
 

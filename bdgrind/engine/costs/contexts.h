@@ -12,6 +12,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "engine/base/side_table.h"
 #include "engine/program/symbols.h"
 
 namespace bd {
@@ -47,18 +48,18 @@ private:
     std::uint32_t thread_;
 };
 
-// Owns all contexts. References stay valid as long as the table. A function can be in one table at a time.
+// Owns all contexts. References stay valid as long as the table.
 class ContextTable {
 public:
     ContextTable() = default;
-    ~ContextTable();
     ContextTable(const ContextTable&) = delete;
     ContextTable& operator=(const ContextTable&) = delete;
 
     // Where callers do not matter.
     const Context& of(const Function& function, std::uint32_t level = 1) {
-        if (__builtin_expect(level <= function.context_count, 1)) return *function.contexts[level - 1];
-        return make(function, level);
+        const Context* const outermost = outermost_[function.id];
+        if (__builtin_expect(level == 1 && outermost != nullptr, 1)) return *outermost;
+        return find_or_make(function, level);
     }
 
     const Context& of(const Function& function, std::uint32_t level, Callers callers) {
@@ -69,13 +70,6 @@ public:
     const Context& in_thread(const Context& context, std::uint32_t thread);
 
     std::size_t size() const { return contexts_.size(); }
-
-    // Whether no other table knows the function.
-    bool may_know(const Function& function) const {
-        if (function.context_count == 0) return true;
-        const Context& context = *function.contexts[0];
-        return context.id() < contexts_.size() && contexts_[context.id()].get() == &context;
-    }
 
 private:
     // A function and its callers.
@@ -91,12 +85,13 @@ private:
     // Contexts that differ in their level only, by level.
     using Levels = std::vector<const Context*>;
 
-    const Context& make(const Function& function, std::uint32_t level);
+    const Context& find_or_make(const Function& function, std::uint32_t level);
     const Context& with_callers(const Function& function, std::uint32_t level, Callers callers);
     const Context& get(Levels& levels, const Function& function, std::uint32_t level, Callers callers);
 
     std::vector<std::unique_ptr<Context>> contexts_;
-    std::vector<Levels> by_function_;  // by Function::id
+    SideTable<const Context*> outermost_;  // of level 1, by Function::id; null: not made yet
+    SideTable<Levels> by_function_;        // those of all levels
     boost::unordered_flat_map<Callers, Levels, ChainHash, ChainEqual> by_chain_;
     std::vector<std::unique_ptr<const Function*[]>> chains_;
     boost::unordered_flat_map<std::uint64_t, const Context*> by_thread_;  // by thread and the id of that without

@@ -17,8 +17,6 @@
 
 namespace bd {
 
-class Context;
-
 struct ObjectFile {
     const char* name;
     std::uint32_t id;  // dense, from 0
@@ -92,12 +90,6 @@ struct Function {
     std::uint32_t caller_count = 0;
     // Whether its paths are followed if paths are recorded.
     bool follows_paths = true;
-
-    // Only for the engine: its contexts without callers, by level of recursion; and how many of its calls are open in
-    // the execution that runs.
-    mutable const Context* const* contexts = nullptr;
-    mutable std::uint32_t context_count = 0;
-    mutable std::uint32_t open_calls = 0;
 };
 
 // Rules that are applied to a function when it becomes known.

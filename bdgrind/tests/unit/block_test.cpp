@@ -58,7 +58,6 @@ TEST(Block, KeepsWhatTheBuilderWasTold) {
     EXPECT_EQ(block.function, &f);
     EXPECT_EQ(block.load_bias, 0x400u);
     EXPECT_TRUE(block.is_entry);
-    EXPECT_EQ(block.costs, nullptr);
 
     ASSERT_EQ(block.instructions().size(), 3u);
     EXPECT_EQ(block.instruction_address(0), 0x1000u);

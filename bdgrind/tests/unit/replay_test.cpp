@@ -304,12 +304,12 @@ TEST_F(ReplayTest, WithoutCachesNothingIsDoneAhead) {
     EXPECT_FALSE(engine.is_supplied());
 }
 
-// What an engine notes about blocks and functions would be mixed up with another's.
+// What an engine notes about exits would be mixed up with another's.
 TEST_F(ReplayTest, TwoEnginesAtOnceOnTheSameBlocksFailACheck) {
     trace_.thread(1).run(main_calls_, 1000);
     Engine first({.caches = kTinyD1});
     first.replay(trace_.all());
-    EXPECT_DEATH(replay(), "may_know");
+    EXPECT_DEATH(replay(), "exit.cost");
 }
 
 // Sums of what blocks do are kept short for a while; no batch may be too long for that.

@@ -272,7 +272,7 @@ TEST_F(StackChangesTest, EveryStackHasLevelsOfItsOwn) {
     run(f_on_, kMain - 8);
     EXPECT_EQ(stack(), "main f");
     tracker_.leave_all(execution_);
-    EXPECT_EQ(f_.open_calls, 0u);
+    EXPECT_EQ(tracker_.open_calls(f_), 0u);
 }
 
 // Instrumentation may begin in mid-run.
