@@ -4,22 +4,7 @@
 // front of LL. Several cores have these of their own, and share LL, which is in last_level.h. docs/simulation.md is the
 // specification.
 //
-// The hierarchy does not know calls or events. The sink decides who is charged for a line: it returns an opaque
-// ChargeTarget when a line is loaded, and gets it back when the line is evicted.
-//
-//   struct Sink {
-//       // A line is being loaded because of this address in it; called once per level that loads it. `replaced`, if
-//       // known, is that of the line that is evicted next, so that the sink can prefetch what evict() will read.
-//       ChargeTarget load(Reference, Address, const ChargeTarget& replaced);
-//       // A line has left this level.
-//       void evict(Level, const ChargeTarget&, std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes);
-//       // The same for one that leaves D1, with its address and its bytes.
-//       void evict_data(const ChargeTarget&, Address, const LineMask& used, unsigned line_bytes);
-//       // A line that was prefetched into LL is looked for there for the first time, or leaves without that.
-//       void prefetched(const ChargeTarget&, bool is_used);
-//       // A line will no longer be charged.
-//       void drop_charges(ChargeTarget*);
-//   };
+// Its sink is told what happens to lines: see cache_sink.h.
 //
 // I1 and D1 are ahead of the others, see L1Stage. The replay reports when it reaches one of their misses.
 
@@ -36,6 +21,7 @@
 #include "engine/base/level.h"
 #include "engine/base/types.h"
 #include "engine/cache/cache_lines.h"
+#include "engine/cache/cache_sink.h"
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/data_cache.h"
 #include "engine/cache/instruction_cache.h"
@@ -78,6 +64,7 @@ public:
           write_back_(config.write_back),
           pages_(caches.pages),
           last_(caches, &pages_, *this, config, rules) {
+        if constexpr (kTraits.line_use) static_assert(CacheSink<Sink, decltype(DataUse::bytes)>);
         BD_CHECK(!kTraits.common_lines || has_common_lines(caches));
         BD_CHECK(kTraits.middle_level == caches.has_l2());
         BD_CHECK(!caches.is_exclusive() || caches.can_be_exclusive());
@@ -86,7 +73,7 @@ public:
         here_ = &core(0);
     }
 
-    // I1 and D1. The misses of each chunk must be passed to load_fetched() and load_data() one after the other, when
+    // I1 and D1. The misses of each chunk must be passed to follow_fetch() and follow_data() one after the other, when
     // the replay reaches them. Before each, the position in the other cache must be set.
     Stage& stage() { return stage_; }
     void set_chunk(const Chunk& chunk) {
@@ -96,7 +83,8 @@ public:
     void set_data_position(const DataPosition& position) { data_position_ = position; }
     void set_fetch_position(const FetchPosition& position) { fetch_position_ = position; }
 
-    Outcome load_fetched(const FetchMiss& miss) {
+    // Follows I1, which has loaded a line.
+    Outcome follow_fetch(const FetchMiss& miss) {
         // The position is behind the part that misses.
         fetch_position_ = miss.at;
         ++fetch_position_.address;
@@ -112,7 +100,8 @@ public:
         return load_behind_l1(Reference::kFetch, miss.at.address, miss.bytes, &load.next_index);
     }
 
-    Outcome load_data(const DataMiss& miss) {
+    // Follows D1, which has loaded a line.
+    Outcome follow_data(const DataMiss& miss) {
         // The position is behind the access that misses.
         data_position_ = miss.at;
         ++data_position_.address;
@@ -158,7 +147,7 @@ public:
         return causes;
     }
 
-    // Prefetch, in two steps, what load_data() and load_fetched() will need for a later miss.
+    // Prefetch, in two steps, what follow_data() and follow_fetch() will need for a later miss.
     template <class Miss>
     [[gnu::always_inline]] void host_prefetch_set(const Miss& miss) const {
         if constexpr (kTraits.middle_level) {
@@ -314,7 +303,7 @@ private:
     }
 
     ChargeTarget target_of_load(Reference reference, Address address, const ChargeTarget& replaced = {}) {
-        if constexpr (kTraits.line_use) return sink_.load(reference, address, replaced);
+        if constexpr (kTraits.line_use) return sink_.on_load({reference, address, replaced});
         return {};
     }
 
@@ -425,7 +414,7 @@ private:
     void retire_data(Core& core, LineNumber line, const DataUse& use, const Load& load) {
         if constexpr (kTraits.line_use) {
             const Address address = static_cast<Address>(line) << d1_.line_bits();
-            sink_.evict_data(load.target, address, use.bytes, d1_.line_bytes());
+            sink_.on_evict_data(EvictDataEvent{load.target, address, use.bytes, d1_.line_bytes()});
             retire_l1(core, d1_.line_bits(), line, use, load);
         }
         if constexpr (kTraits.write_back) {
@@ -433,7 +422,7 @@ private:
         }
     }
     void retire_l1(Core& core, unsigned bits, LineNumber line, const Use& use, const Load& load) {
-        sink_.evict(Level::kL1, load.target, use.accesses, use.bytes.count(), 1u << bits);
+        sink_.on_evict({Level::kL1, load.target, use.accesses, use.bytes.count(), 1u << bits});
         if constexpr (kTraits.middle_level) {
             merge_into_l2(core.l2, bits, line, use, load.next_index);
         } else {
@@ -460,7 +449,7 @@ private:
             L2Use& use = core.l2.lines.use_of(index);
             if (!caches_.is_exclusive()) last_.merge(l2_bits(), middle, use, use.next_index);
             take_over_from_l1(core, l2_bits(), middle, use);
-            sink_.evict(Level::kL2, use.target, use.accesses, use.bytes.count(), 1u << l2_bits());
+            sink_.on_evict({Level::kL2, use.target, use.accesses, use.bytes.count(), 1u << l2_bits()});
         }
         if constexpr (kTraits.write_back) {
             if (write_back_ && !caches_.is_exclusive() && core.l2.dirty[index]) {
@@ -488,9 +477,9 @@ private:
         return has;
     }
     void retire(const LastLevelUse<kTraits>& use) {
-        sink_.evict(Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << last_.line_bits());
+        sink_.on_evict({Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << last_.line_bits()});
     }
-    void prefetched(const ChargeTarget& target, bool is_used) { sink_.prefetched(target, is_used); }
+    void prefetched(const ChargeTarget& target, bool is_used) { sink_.on_prefetched({target, is_used}); }
     Address data_instruction() const {
         const Block& block = *exit_of(chunk_->words[data_position_.record]).block;
         return block.instruction_address(block.accesses()[data_position_.access].instruction);

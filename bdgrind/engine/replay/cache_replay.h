@@ -21,6 +21,7 @@
 #include "engine/replay/follow.h"
 #include "engine/replay/page_costs.h"
 #include "engine/replay/replay.h"
+#include "engine/replay/use_sums.h"
 
 namespace bd {
 
@@ -57,66 +58,62 @@ public:
 
     // The caches' sink.
 
-    ChargeTarget load(Reference reference, Address address, const ChargeTarget& replaced) {
+    ChargeTarget on_load(const LoadEvent& event) {
         if constexpr (kTraits.write_back) {
             if (!state_.config.cache_use) return {};
         }
         if constexpr (kFollowsPaths) {
-            state_.flow->host_prefetch(index_of(replaced.costs));
+            state_.flow->host_prefetch(index_of(event.replaced.costs));
         } else {
-            state_.ledger.host_prefetch(replaced, Event::kAcCost1);
+            state_.ledger.host_prefetch(event.replaced, Event::kAcCost1);
         }
         ChargeTarget target = charge_target();
         const CostId instruction = target.costs;
         if (state_.objects != nullptr && target.node != kNoNode) {
-            target.costs = reference == Reference::kFetch ? code_cell(target.costs) : data_cell(target.costs, address);
+            target.costs =
+                event.reference == Reference::kFetch ? code_cell(target.costs) : data_cell(target.costs, event.address);
         }
         if constexpr (kFollowsPaths) {
             if (target.node != kNoNode) {
                 target.costs = CostId{state_.flow->hold(state_.flow_frame(*state_.current), instruction, target.costs)};
             }
         }
-        target.loaded_by = reference;
+        target.loaded_by = event.reference;
         state_.ledger.hold(target);
         return target;
     }
 
-    void evict(Level level, const ChargeTarget& held, std::uint64_t accesses, unsigned used_bytes,
-               unsigned line_bytes) {
-        if (held.node == kNoNode) return;
-        if (__builtin_expect(state_.core_costs.counts(), 0)) {
-            count_evicted(level, held, accesses, used_bytes, line_bytes);
-        }
-        const ChargeTarget target = charged_target(held);
-        const std::uint64_t rarity = rarity_of(accesses);
-        const std::size_t first = first_use_column(level);
-        const auto add = [=](Costs costs, std::uint64_t times) {
-            add_use(&costs[first], times, rarity, accesses, used_bytes, line_bytes, target.loaded_by);
-        };
-        state_.ledger.charge(target, add);
+    void on_evict(const EvictEvent& event) {
+        if (event.target.node == kNoNode) return;
+        const UseSums use(event);
+        if (__builtin_expect(state_.core_costs.counts(), 0)) count_evicted(event.level, use);
+        const std::size_t first = first_use_column(event.level);
+        const auto add = [=](Costs costs, std::uint64_t times) { use.add_to(&costs[first], times); };
+        state_.ledger.charge(charged_target(event.target), add);
         if constexpr (kFollowsPaths) {
-            state_.flow->charge_held(index_of(held.costs), [&](Costs costs) { add(costs, 1); });
+            state_.flow->charge_held(index_of(event.target.costs), [&](Costs costs) { add(costs, 1); });
         }
-        release(held);
+        release(event.target);
     }
 
     template <class Mask>
-    void evict_data(const ChargeTarget& held, Address address, const Mask& used, unsigned line_bytes) {
-        const ChargeTarget target = charged_target(held);
-        if constexpr (kNotesReuses) note_stay(target, address, used, line_bytes);
+    void on_evict_data(const EvictDataEvent<Mask>& event) {
+        const ChargeTarget target = charged_target(event.target);
+        if constexpr (kNotesReuses) note_stay(target, event);
         if (state_.objects == nullptr || target.node == kNoNode) return;
-        state_.objects->evict(target.costs, address, line_bytes, used);
+        state_.objects->evict(target.costs, event.address, event.line_bytes, event.used);
     }
 
-    void prefetched(const ChargeTarget& held, bool is_used) {
-        if (held.node == kNoNode || !state_.config.cache_use) return;
-        const ChargeTarget target = charged_target(held);
-        const Event first = target.loaded_by == Reference::kFetch ? Event::kIPfUse : Event::kDPfUse;
-        const std::size_t event = column(first) + (is_used ? 0 : 1);
-        const auto add = [=](Costs costs, std::uint64_t times) { costs[event] += times; };
-        state_.ledger.charge(target, add);
+    void on_prefetched(const PrefetchEvent& event) {
+        if (event.target.node == kNoNode || !state_.config.cache_use) return;
+        const bool is_code = event.target.loaded_by == Reference::kFetch;
+        const std::size_t counted = column(event.is_used ? is_code ? Event::kIPfUse : Event::kDPfUse
+                                           : is_code     ? Event::kIPfLoss
+                                                         : Event::kDPfLoss);
+        const auto add = [=](Costs costs, std::uint64_t times) { costs[counted] += times; };
+        state_.ledger.charge(charged_target(event.target), add);
         if constexpr (kFollowsPaths) {
-            state_.flow->charge_held(index_of(held.costs), [&](Costs costs) { add(costs, 1); });
+            state_.flow->charge_held(index_of(event.target.costs), [&](Costs costs) { add(costs, 1); });
         }
     }
 
@@ -126,8 +123,6 @@ public:
     }
 
 private:
-    static_assert(column(Event::kIPfLoss) == column(Event::kIPfUse) + 1 &&
-                  column(Event::kDPfLoss) == column(Event::kDPfUse) + 1);
     static_assert(ChunkQueue<typename Caches::Stage>::kChunks == Caches::Stage::kMostChunks);
 
     static constexpr bool kFollowsPaths = Observer::kFollowsPaths;
@@ -146,30 +141,10 @@ private:
         }
         return target;
     }
-    // A line that was never touched (only a prefetch does that) is as bad as one touched once.
-    static std::uint64_t rarity_of(std::uint64_t accesses) {
-        return accesses > 1000 ? 0 : 1000u / std::max(static_cast<unsigned>(accesses), 1u);
-    }
-    [[gnu::always_inline]] static void add_use(std::uint64_t* counts, std::uint64_t times, std::uint64_t rarity,
-                                               std::uint64_t accesses, unsigned used_bytes, unsigned line_bytes,
-                                               Reference loaded_by) {
-        const std::uint64_t unused_bytes = line_bytes - used_bytes;
-        const auto add = [=](std::uint64_t * use) __attribute__((always_inline)) {
-            use[kRareUse] += times * rarity;
-            use[kUnusedBytes] += times * unused_bytes;
-            use[kLinesEvicted] += times;
-            use[kUsedBytes] += times * used_bytes;
-            use[kAccesses] += times * accesses;
-        };
-        add(counts);
-        if (loaded_by == Reference::kData) add(counts + kUseColumns);
-    }
     // By core, what LL evicts belongs to none.
-    [[gnu::noinline, gnu::cold]] void count_evicted(Level level, const ChargeTarget& held, std::uint64_t accesses,
-                                                    unsigned used_bytes, unsigned line_bytes) {
+    [[gnu::noinline, gnu::cold]] void count_evicted(Level level, const UseSums& use) {
         if (level == Level::kLL) return;
-        std::uint64_t* const counts = &state_.core_costs.of(caches_.leaves_core())[first_use_column(level)];
-        add_use(counts, 1, rarity_of(accesses), accesses, used_bytes, line_bytes, held.loaded_by);
+        use.add_to(&state_.core_costs.of(caches_.leaves_core())[first_use_column(level)], 1);
     }
     void release(const ChargeTarget& held) {
         state_.ledger.release(held);
@@ -190,7 +165,7 @@ private:
     void host_prefetch_objects(const DataMiss* far, const DataMiss* near);
     template <Missed kMissed>
     void charge(Outcome outcome);
-    Outcome load_data(const DataMiss& miss);
+    Outcome follow_data(const DataMiss& miss);
     void take_note(const DataMiss& note);
     void note_hit(const DataMiss& hit);
     void note_other_core(const DataMiss& note);
@@ -204,7 +179,7 @@ private:
     void note_reuse(const DataMiss& miss, LineNumber evicted, Outcome outcome);
     ScopeId carrier(TouchTime last_touch);
     template <class Mask>
-    void note_stay(const ChargeTarget& target, Address address, const Mask& used, unsigned line_bytes);
+    void note_stay(const ChargeTarget& target, const EvictDataEvent<Mask>& event);
     template <class Chunk>
     void start_times(const Chunk& chunk);
     CostId code_cell(CostId instruction);
@@ -322,7 +297,7 @@ void CacheReplay<kTraits, Observer>::simulate_fetches() {
         Outcome outcome = Outcome::kHit;
         do {
             host_prefetch_fetches();
-            outcome = std::max(outcome, caches_.load_fetched(cursor_.take_fetch_miss()));
+            outcome = std::max(outcome, caches_.follow_fetch(cursor_.take_fetch_miss()));
             miss = cursor_.fetch_miss();
         } while (miss != nullptr && miss->at.instruction == instruction);
         charge<Missed::kFetch>(outcome);
@@ -351,7 +326,7 @@ void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
         do {
             host_prefetch_misses();
             const DataMiss& loaded = cursor_.take_miss();
-            const Outcome of_line = load_data(loaded);
+            const Outcome of_line = follow_data(loaded);
             if (__builtin_expect(state_.core_loads != nullptr, 0)) {
                 note_core_load(loaded.at.address, of_line >= Outcome::kLLMiss && outcome < Outcome::kLLMiss);
             }
@@ -368,16 +343,16 @@ void CacheReplay<kTraits, Observer>::simulate_data_before(std::size_t access) {
 
 // By the cursor's instruction.
 template <CacheTraits kTraits, class Observer>
-[[gnu::always_inline]] inline Outcome CacheReplay<kTraits, Observer>::load_data(const DataMiss& miss) {
+[[gnu::always_inline]] inline Outcome CacheReplay<kTraits, Observer>::follow_data(const DataMiss& miss) {
     if constexpr (kTraits.why) {
         const LineNumber evicted = caches_.held_at(miss.slot);
         loaded_cell_ = kNoCost;
-        const Outcome outcome = caches_.load_data(miss);
+        const Outcome outcome = caches_.follow_data(miss);
         note_distance(miss, outcome);
         if constexpr (kNotesReuses) note_reuse(miss, evicted, outcome);
         return outcome;
     } else {
-        return caches_.load_data(miss);
+        return caches_.follow_data(miss);
     }
 }
 
@@ -485,19 +460,18 @@ inline ScopeId CacheReplay<kTraits, Observer>::carrier(TouchTime last_touch) {
 template <CacheTraits kTraits, class Observer>
 template <class Mask>
 [[gnu::always_inline]] inline void CacheReplay<kTraits, Observer>::note_stay(const ChargeTarget& target,
-                                                                             Address address, const Mask& used,
-                                                                             unsigned line_bytes) {
+                                                                             const EvictDataEvent<Mask>& event) {
     if (target.node == kNoNode) return;
     StaySample& stays = state_.why->stays;
-    for (unsigned begin = 0; begin < line_bytes; begin += StaySample::kBytes) {
-        if (!stays.has(address + begin)) continue;
+    for (unsigned begin = 0; begin < event.line_bytes; begin += StaySample::kBytes) {
+        if (!stays.has(event.address + begin)) continue;
         StayKey key{.loaded_by = target.costs};
         if (state_.objects != nullptr) {
             const ObjectCosts::Owner& owner = state_.objects->costs().owner_of(target.costs);
             key = {owner.instruction, static_cast<std::uint32_t>(owner.group)};
         }
-        const unsigned bytes = std::min(line_bytes - begin, StaySample::kBytes);
-        stays.add(key, address + begin, bytes, used.word(begin / StaySample::kBytes));
+        const unsigned bytes = std::min(event.line_bytes - begin, StaySample::kBytes);
+        stays.add(key, event.address + begin, bytes, event.used.word(begin / StaySample::kBytes));
     }
 }
 

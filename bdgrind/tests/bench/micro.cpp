@@ -110,11 +110,11 @@ private:
 };
 
 struct NullSink {
-    ChargeTarget load(Reference, Address, const ChargeTarget&) { return {}; }
+    ChargeTarget on_load(const LoadEvent&) { return {}; }
     template <class Mask>
-    void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
-    void prefetched(const ChargeTarget&, bool) {}
-    void evict(Level, const ChargeTarget&, std::uint64_t, unsigned, unsigned) {}
+    void on_evict_data(const EvictDataEvent<Mask>&) {}
+    void on_prefetched(const PrefetchEvent&) {}
+    void on_evict(const EvictEvent&) {}
     void drop_charges(ChargeTarget*) {}
 };
 
@@ -139,7 +139,7 @@ void cache_access(benchmark::State& state, const CacheGeometries& caches, std::s
             hierarchy.stage().run(rest, &chunk);
             hierarchy.set_chunk(chunk);
             for (const auto& miss : std::span(chunk.misses).first(chunk.misses.size() - 1)) {
-                benchmark::DoNotOptimize(hierarchy.load_data(miss));
+                benchmark::DoNotOptimize(hierarchy.follow_data(miss));
             }
             rest = rest.subspan(chunk.words.size());
         }

@@ -99,8 +99,8 @@ private:
         hierarchy_.set_data_position({});
         hierarchy_.set_fetch_position({});
         Outcome outcome = kHit;
-        for (const auto& miss : true_misses(chunk_.fetched)) outcome = std::max(outcome, hierarchy_.load_fetched(miss));
-        for (const auto& miss : true_misses(chunk_)) outcome = std::max(outcome, hierarchy_.load_data(miss));
+        for (const auto& miss : true_misses(chunk_.fetched)) outcome = std::max(outcome, hierarchy_.follow_fetch(miss));
+        for (const auto& miss : true_misses(chunk_)) outcome = std::max(outcome, hierarchy_.follow_data(miss));
         hierarchy_.set_data_position({.record = 0, .access = 1, .address = 0});
         hierarchy_.set_fetch_position({.record = 0, .instruction = 1, .address = 0});
         return outcome;

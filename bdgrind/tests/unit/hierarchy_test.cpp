@@ -42,19 +42,19 @@ struct FakeSink {
     unsigned loads = 0;
     std::vector<Evicted> evicted;
 
-    ChargeTarget load(Reference, Address, const ChargeTarget&) {
+    ChargeTarget on_load(const LoadEvent&) {
         ++loads;
         return {NodeId{target}, CostId{target}};
     }
     template <class Mask>
-    void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
-    void prefetched(const ChargeTarget&, bool) {}
-    void evict(Level level, const ChargeTarget& whose, std::uint64_t accesses, unsigned used, unsigned line_bytes) {
-        EXPECT_EQ(index_of(whose.node), index_of(whose.costs));
-        evicted.push_back({level == Level::kL1   ? '1'
-                           : level == Level::kL2 ? '2'
-                                                 : 'L',
-                           index_of(whose.node), accesses, used, line_bytes});
+    void on_evict_data(const EvictDataEvent<Mask>&) {}
+    void on_prefetched(const PrefetchEvent&) {}
+    void on_evict(const EvictEvent& event) {
+        EXPECT_EQ(index_of(event.target.node), index_of(event.target.costs));
+        evicted.push_back({event.level == Level::kL1   ? '1'
+                           : event.level == Level::kL2 ? '2'
+                                                       : 'L',
+                           index_of(event.target.node), event.accesses, event.used_bytes, event.line_bytes});
     }
     void drop_charges(ChargeTarget* whose) { *whose = {}; }
 

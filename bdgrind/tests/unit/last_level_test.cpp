@@ -39,17 +39,19 @@ struct Sink {
     std::uint32_t target = 0;
     std::vector<EvictedFromLl> evicted;
 
-    ChargeTarget load(Reference, Address, const ChargeTarget&) { return {NodeId{target}, CostId{target}}; }
+    ChargeTarget on_load(const LoadEvent&) { return {NodeId{target}, CostId{target}}; }
     template <class Mask>
-    void evict_data(const ChargeTarget&, Address, const Mask&, unsigned) {}
-    void prefetched(const ChargeTarget& whose, bool is_used) {
-        (is_used ? used_prefetches : lost_prefetches).push_back(index_of(whose.node));
+    void on_evict_data(const EvictDataEvent<Mask>&) {}
+    void on_prefetched(const PrefetchEvent& event) {
+        (event.is_used ? used_prefetches : lost_prefetches).push_back(index_of(event.target.node));
     }
     std::vector<std::uint32_t> used_prefetches;  // by target
     std::vector<std::uint32_t> lost_prefetches;
-    void evict(Level level, const ChargeTarget& whose, std::uint64_t accesses, unsigned used, unsigned) {
-        if (level == Level::kLL) evicted.push_back({index_of(whose.node), accesses, used});
+    void on_evict(const EvictEvent& event) {
+        if (event.level != Level::kLL) return;
+        evicted.push_back({index_of(event.target.node), event.accesses, event.used_bytes});
     }
+    void drop_charges(ChargeTarget* whose) { *whose = {}; }
 };
 
 // Lines are accessed in their first 8 bytes.
