@@ -19,6 +19,7 @@
 #include "engine/replay/chunk_cursor.h"
 #include "engine/replay/engine_state.h"
 #include "engine/replay/follow.h"
+#include "engine/replay/miss_reasons.h"
 #include "engine/replay/page_costs.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/use_sums.h"
@@ -41,7 +42,8 @@ public:
                    .prefetchers = state.config.prefetchers},
                   state.config.reuse_rules, state.config.private_caches()),
           observer_(state),
-          queue_(caches_.stage()) {
+          queue_(caches_.stage()),
+          reasons_(state) {
         if (state.config.tlbs.any()) pages_.emplace(state);
     }
 
@@ -99,7 +101,7 @@ public:
     template <class Mask>
     void on_evict_data(const EvictDataEvent<Mask>& event) {
         const ChargeTarget target = charged_target(event.target);
-        if constexpr (kNotesReuses) note_stay(target, event);
+        if constexpr (kNotesReuses) reasons_.note_stay(target, event);
         if (state_.objects == nullptr || target.node == kNoNode) return;
         state_.objects->evict(target.costs, event.address, event.line_bytes, event.used);
     }
@@ -175,11 +177,7 @@ private:
     [[gnu::noinline, gnu::cold]] void count_on(std::uint32_t core, Add add) {
         add(state_.core_costs.of(core), 1);
     }
-    void note_distance(const DataMiss& miss, Outcome outcome);
     void note_reuse(const DataMiss& miss, LineNumber evicted, Outcome outcome);
-    ScopeId carrier(TouchTime last_touch);
-    template <class Mask>
-    void note_stay(const ChargeTarget& target, const EvictDataEvent<Mask>& event);
     template <class Chunk>
     void start_times(const Chunk& chunk);
     CostId code_cell(CostId instruction);
@@ -207,6 +205,7 @@ private:
     ChunkQueue<typename Caches::Stage> queue_;
     ChunkCursor<typename Caches::Stage> cursor_;
     std::optional<PageCosts> pages_;  // if TLBs are simulated
+    MissReasons reasons_;             // used with kTraits.why
     // Of the cursor's instruction.
     bool charge_target_is_known_ = false;
     ChargeTarget charge_target_;
@@ -348,7 +347,7 @@ template <CacheTraits kTraits, class Observer>
         const LineNumber evicted = caches_.held_at(miss.slot);
         loaded_cell_ = kNoCost;
         const Outcome outcome = caches_.follow_data(miss);
-        note_distance(miss, outcome);
+        reasons_.note_distance(charge_target(), loaded_cell_, miss.distance, outcome);
         if constexpr (kNotesReuses) note_reuse(miss, evicted, outcome);
         return outcome;
     } else {
@@ -393,86 +392,26 @@ template <CacheTraits kTraits, class Observer>
     });
 }
 
-template <CacheTraits kTraits, class Observer>
-void CacheReplay<kTraits, Observer>::note_distance(const DataMiss& miss, Outcome outcome) {
-    Why& why = *state_.why;
-    const bool misses_ll = outcome >= Outcome::kLLMiss;
-    const ChargeTarget target = charge_target();
-    if (target.node == kNoNode) return;
-    const bool is_first = miss.distance == Reuse::kFirstTouch;
-    const unsigned bucket = is_first ? Distances::kFirstTouch : Distances::bucket_of(miss.distance);
-    why.distances.add(state_.objects != nullptr ? loaded_cell_ : target.costs, bucket, misses_ll);
-    if (state_.context_tree != nullptr) why.paths.add(state_.tree.context_node(target.node), bucket, misses_ll);
-}
-
 // A hit whose distance D1 has told. Those of shorter distances are not complete.
 template <CacheTraits kTraits, class Observer>
 void CacheReplay<kTraits, Observer>::note_hit(const DataMiss& hit) {
     const ChargeTarget target = charge_target();
     if (target.node == kNoNode || hit.distance < state_.config.reuse_rules.least_distance) return;
-    HitDistances& hits = *state_.why->hits;
-    CostId costs = target.costs;
+    CostId cell = target.costs;
     if (state_.objects != nullptr) {
         const GroupId group =
             state_.objects->find(hit.at.address, cursor_.stack_pointer(), *state_.current, state_.threads);
-        costs = state_.objects->cell(costs, group);
+        cell = state_.objects->cell(cell, group);
     }
-    const unsigned bucket = Distances::bucket_of(hit.distance);
-    hits.distances.add(costs, bucket, false);
-    if (state_.context_tree != nullptr) hits.paths.add(state_.tree.context_node(target.node), bucket, false);
+    reasons_.note_hit(target, cell, hit.distance);
 }
 
 template <CacheTraits kTraits, class Observer>
 [[gnu::noinline]] void CacheReplay<kTraits, Observer>::note_reuse(const DataMiss& miss, LineNumber evicted,
                                                                   Outcome outcome) {
-    Why& why = *state_.why;
-    const bool misses_ll = outcome >= Outcome::kLLMiss;
-    const ChargeTarget target = charge_target();
-    const LineNumber line = caches_.stage().data().line_of(miss.at.address);
-    why.history.load(miss.slot, evicted, target.costs);
-    if (target.node == kNoNode) return;
-    if (miss.distance == Reuse::kFirstTouch) {
-        why.reuses.add({.missed = target.costs, .cause = static_cast<std::uint32_t>(Cause::kFirst)}, 0, misses_ll, 1);
-        why.history.count();
-        return;
-    }
-    if (!why.history.follows(line)) return;
-    const LineHistory::Past past = why.history.past(line);
-    why.reuses.add({.missed = target.costs,
-                    .loaded_by = past.loaded_by,
-                    .evicted_by = past.evicted_by,
-                    .scope = index_of(carrier(miss.last_touch)),
-                    .cause = static_cast<std::uint32_t>(miss.cause(caches_.stage().data().size()))},
-                   miss.distance, misses_ll, why.history.one_in());
-    why.history.count();
-}
-
-// The scope that carries the reuse of a line. Code that is not shown stands behind its call.
-template <CacheTraits kTraits, class Observer>
-inline ScopeId CacheReplay<kTraits, Observer>::carrier(TouchTime last_touch) {
-    const CallSite& site = state_.current->charged_site;
-    const auto position =
-        site ? static_cast<CodePosition>(site.from->block->exits()[site.exit].return_address) : cursor_.exit().begin;
-    return state_.scopes->carrier(*state_.current, position, last_touch);
-}
-
-// Of a line that leaves D1.
-template <CacheTraits kTraits, class Observer>
-template <class Mask>
-[[gnu::always_inline]] inline void CacheReplay<kTraits, Observer>::note_stay(const ChargeTarget& target,
-                                                                             const EvictDataEvent<Mask>& event) {
-    if (target.node == kNoNode) return;
-    StaySample& stays = state_.why->stays;
-    for (unsigned begin = 0; begin < event.line_bytes; begin += StaySample::kBytes) {
-        if (!stays.has(event.address + begin)) continue;
-        StayKey key{.loaded_by = target.costs};
-        if (state_.objects != nullptr) {
-            const ObjectCosts::Owner& owner = state_.objects->costs().owner_of(target.costs);
-            key = {owner.instruction, static_cast<std::uint32_t>(owner.group)};
-        }
-        const unsigned bytes = std::min(event.line_bytes - begin, StaySample::kBytes);
-        stays.add(key, event.address + begin, bytes, event.used.word(begin / StaySample::kBytes));
-    }
+    const auto& d1 = caches_.stage().data();
+    reasons_.note_reuse(charge_target(), miss, d1.line_of(miss.at.address), evicted, d1.size(), cursor_.exit().begin,
+                        outcome);
 }
 
 // What a later miss of I1 will need, step by step: its line in the next level, and the costs that it is charged to.
