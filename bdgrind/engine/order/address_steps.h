@@ -49,10 +49,9 @@ public:
 
 private:
     void add_step(std::int64_t bytes, std::uint32_t line_bytes) {
-        const bool is_equal = bytes == step_ && has_step_;
+        const bool is_equal = bytes == step_;
         if (!is_equal || !goes_on_) ++counts_.runs;
         step_ = bytes;
-        has_step_ = true;
         goes_on_ = true;
         const bool was_far = was_far_;
         was_far_ = false;
@@ -81,9 +80,8 @@ private:
 
     StepCounts counts_;
     Address address_ = 0;
-    std::int64_t step_ = 0;  // the latest one, perhaps of an earlier run of the loop
+    std::int64_t step_ = 0;  // the latest one, perhaps of an earlier run of the loop; 0: or there was none
     std::uint32_t run_ = 0;
-    bool has_step_ = false;
     bool goes_on_ = false;  // whether a run of equal steps may go on
     bool was_far_ = false;  // whether the latest step was counted in `far`
 };

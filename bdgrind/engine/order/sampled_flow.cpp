@@ -51,7 +51,7 @@ void SampledFlow::end_innermost_call() {
     while (!open_.empty() && is_here(open_.back())) open_.pop_back();
     around_.resize(call.first_around);
     outside_.resize(call.first_outside);
-    if (call.first_part < parts_.size()) passed_.resize(parts_[call.first_part].first_passed);
+    passed_.resize(parts_[call.first_part].first_passed);
     parts_.resize(call.first_part);
     if (calls_.size() > 1) calls_.pop_back();
 }
