@@ -22,6 +22,13 @@ TEST(FrequentSteps, AFewAreCountedExactlyTheMostFrequentFirst) {
     EXPECT_EQ(steps.kept()[3].times, 0u);
 }
 
+TEST(FrequentSteps, OfThoseThatCameAsOftenTheFirstToDoSoLeads) {
+    FrequentSteps steps;
+    for (const std::int64_t step : {8, -16, -16, 8}) steps.add(step);
+    EXPECT_EQ(steps.kept()[0].bytes, -16);
+    EXPECT_EQ(steps.kept()[1].bytes, 8);
+}
+
 TEST(FrequentSteps, OfManyTheBoundsHoldAndTheFrequentAreKept) {
     for (std::uint32_t seed = 1; seed <= 50; ++seed) {
         SCOPED_TRACE(seed);

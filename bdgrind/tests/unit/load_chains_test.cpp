@@ -2,12 +2,14 @@
 
 #include "engine/order/load_chains.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -221,6 +223,216 @@ TEST_F(LoadChainsTest, AnAccessThatDidNotHappenLoadsNothing) {
         chains.access(1, {from, {}, false, false}, kSiteB, &memory[kSiteB], next(), 8, true);
     chains.leave_block();
     expect(found, Dependence::kArithmetic);
+}
+
+// A load whose value was used that long ago has been forgotten.
+TEST_F(LoadChainsTest, ALoadIsKnownFor8191Accesses) {
+    for (const std::uint32_t between : {8190u, 8191u}) {
+        chains.start_piece();
+        run({{kSiteB, next(), {}}});
+        run({{kSiteA, next(), {}}}, {{1, {load(0)}}});
+        for (std::uint32_t i = 0; i < between; ++i) run({{kSiteC, next(), {}}});
+        const LoadChains::Found found = run({{kSiteB, next(), {reg(1)}}});
+        if (between == 8190) {
+            expect(found, Dependence::kPointer, kSiteA);
+        } else {
+            expect(found, Dependence::kArithmetic);
+        }
+    }
+}
+
+// What is stored 8 KiB from another slot takes its place in the table.
+TEST_F(LoadChainsTest, OfTwoSlotsThatAre8KibibytesApartTheLaterIsKnown) {
+    run({{kSiteB, next(), {}}});
+    run({{kSiteA, next(), {}}}, {{1, {load(0)}}});
+    run({{kSiteC, 0x7000, {}, false, {reg(1)}, true, true}});
+    run({{kSiteC, 0x9000, {}, false, {reg(1)}, true, true}});
+    run({{SiteId{4}, 0x7000, {}, true, {}, false, true}}, {{2, {load(0)}}});
+    expect(run({{kSiteB, next(), {reg(2)}}}), Dependence::kArithmetic);
+    run({{SiteId{4}, 0x9000, {}, true, {}, false, true}}, {{2, {load(0)}}});
+    expect(run({{kSiteB, next(), {reg(2)}}}), Dependence::kPointer, kSiteA);
+}
+
+// A series of loads, by one site each, the last of which `last` makes again.
+TEST_F(LoadChainsTest, AChainIsSeenIfItsSiteComesBackWithinEightLoads) {
+    for (const std::uint32_t loads : {8u, 9u}) {
+        chains.start_piece();
+        for (std::uint32_t site = 1; site <= loads; ++site) run({{SiteId{site}, next(), {}}});
+        for (std::uint32_t site = 1; site <= loads; ++site) {
+            run({{SiteId{site}, next(), {reg(1)}}}, {{1, {load(0)}}});
+        }
+        expect(run({{SiteId{1}, next(), {reg(1)}}}), loads == 8 ? Dependence::kChain : Dependence::kPointer,
+               SiteId{loads});
+    }
+}
+
+// Everything that was ever executed is kept, and asked by rules 32 to 34 of docs/simulation.md.
+class NaiveChains {
+public:
+    using Loads = std::map<std::uint32_t, bool, std::greater<>>;  // whether it is an index; the latest first
+    struct Access {
+        std::uint32_t site;
+        Address address;
+        std::uint32_t size;
+        bool reads, stores, is_slot;
+        std::vector<Source> from, stored;
+    };
+    struct Execution {
+        std::uint32_t site = 0;
+        Address address = 0;
+        Loads from, value;
+        std::uint32_t load = 0;   // that the address depends on
+        bool is_in_chain = false;
+    };
+
+    void start_piece() {
+        registers_ = {};
+        latest_of_site_.clear();
+        stored_.clear();
+    }
+    void enter_block() { of_block_.clear(); }
+
+    LoadChains::Found access(const Access& access) {
+        const auto number = static_cast<std::uint32_t>(all_.size());
+        Execution now{access.site, access.address, evaluate(access.from), {}, 0, false};
+        const auto before = latest_of_site_.find(access.site);
+        LoadChains::Found found{Dependence::kUnknown, kNoSite};
+        if (before != latest_of_site_.end()) found = depend(now, all_[before->second]);
+        if (access.reads) {
+            const bool is_again = before != latest_of_site_.end() && all_[before->second].address == access.address;
+            const auto store = stored_.find(access.address);
+            const bool is_stored = store != stored_.end();
+            if (is_stored && (access.is_slot || (is_again && store->second.first >= before->second))) {
+                now.value = store->second.second;
+            } else if (is_again) {
+                now.value = all_[before->second].value;
+            } else if (!access.is_slot) {
+                now.value = {{number, false}};
+            }
+        }
+        of_block_.push_back(now.value);
+        if (access.stores) {
+            const Loads value = evaluate(access.stored);
+            for (Address word = 0; word < access.size / 8; ++word) {
+                stored_[access.address + 8 * word] = {number, value};
+            }
+        }
+        latest_of_site_[access.site] = number;
+        all_.push_back(now);
+        return found;
+    }
+    void leave_block(const std::vector<std::pair<unsigned, std::vector<Source>>>& puts) {
+        std::map<unsigned, Loads> after = registers_;
+        for (const auto& [number, value] : puts) after[number] = evaluate(value);
+        registers_ = after;
+    }
+
+private:
+    Loads evaluate(const std::vector<Source>& sources) {
+        Loads loads;
+        for (const Source source : sources) {
+            for (const auto& [number, is_index] :
+                 source.is_loaded() ? of_block_[source.index()] : registers_[source.index()]) {
+                loads.emplace(number, is_index || source.is_scaled());
+            }
+        }
+        while (loads.size() > 2) loads.erase(std::prev(loads.end()));
+        return loads;
+    }
+    // The loads of the series that ends with this one, the last one first.
+    std::vector<std::uint32_t> series(std::uint32_t load) const {
+        std::vector<std::uint32_t> all;
+        for (; load != 0; load = all_[load].load) all.push_back(load);
+        return all;
+    }
+    bool makes_chain(std::uint32_t load, std::uint32_t site) const {
+        std::vector<std::uint32_t> last = series(load);
+        if (last.size() > 8) last.resize(8);
+        return all_[load].is_in_chain ||
+               std::ranges::any_of(last, [&](std::uint32_t one) { return all_[one].site == site; });
+    }
+    LoadChains::Found depend(Execution& now, const Execution& before) const {
+        Loads loads;
+        for (const auto& [number, is_index] : now.from) {
+            if (!before.from.contains(number)) loads.emplace(number, is_index);
+        }
+        if (loads.empty()) return {Dependence::kArithmetic, kNoSite};
+        auto found = std::ranges::find_if(loads, [&](const auto& one) { return makes_chain(one.first, now.site); });
+        now.is_in_chain = found != loads.end();
+        if (!now.is_in_chain) found = loads.begin();
+        now.load = found->first;
+        const Dependence dependence = now.is_in_chain ? Dependence::kChain
+                                      : found->second ? Dependence::kIndex
+                                                      : Dependence::kPointer;
+        return {dependence, SiteId{all_[now.load].site}};
+    }
+
+    std::vector<Execution> all_ = std::vector<Execution>(1);  // by number, from 1
+    std::map<unsigned, Loads> registers_;
+    std::map<std::uint32_t, std::uint32_t> latest_of_site_;
+    std::map<Address, std::pair<std::uint32_t, Loads>> stored_;
+    std::vector<Loads> of_block_;
+};
+
+TEST(LoadChainsRandomTest, RandomBlocksAreAsNaive) {
+    struct Code {
+        std::vector<NaiveChains::Access> accesses;
+        std::vector<std::pair<unsigned, std::vector<Source>>> puts;
+    };
+    for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937 random(seed);
+        const auto choose = [&random](std::uint32_t count) { return static_cast<std::uint32_t>(random() % count); };
+        const auto sources = [&](std::size_t accesses) {
+            std::vector<Source> found;
+            for (std::uint32_t count = choose(3); count != 0; --count) {
+                const bool is_loaded = accesses != 0 && choose(2) == 0;
+                const Source source = is_loaded ? Source::of_access(choose(static_cast<std::uint32_t>(accesses)))
+                                                : Source::of_register(choose(4));
+                found.push_back(choose(4) == 0 ? source.scaled() : source);
+            }
+            return found;
+        };
+        std::vector<Code> blocks(1 + choose(4));
+        std::uint32_t site = 0;
+        for (Code& block : blocks) {
+            for (std::uint32_t i = choose(4); i != 0; --i) {
+                const bool stores = choose(3) == 0;
+                block.accesses.push_back({++site, 0, 8u << choose(3), !stores || choose(3) == 0, stores, choose(3) == 0,
+                                          sources(block.accesses.size()), {}});
+                if (stores) block.accesses.back().stored = sources(block.accesses.size() - 1);
+            }
+            for (std::uint32_t i = choose(3); i != 0; --i) {
+                block.puts.emplace_back(choose(4), sources(block.accesses.size()));
+            }
+        }
+        LoadChains chains;
+        NaiveChains naive;
+        std::map<std::uint32_t, SiteMemory> memory;
+        chains.start_piece();
+        for (int step = 0; step < 100; ++step) {
+            if (choose(40) == 0) {
+                chains.start_piece();
+                naive.start_piece();
+            }
+            Code& block = blocks[choose(static_cast<std::uint32_t>(blocks.size()))];
+            chains.enter_block(block.accesses.size());
+            naive.enter_block();
+            for (std::size_t i = 0; i < block.accesses.size(); ++i) {
+                NaiveChains::Access& access = block.accesses[i];
+                if (choose(2) == 0) access.address = 0x7000 + 8 * choose(6);
+                const LoadChains::Found found =
+                    chains.access(i, {access.from, access.stored, access.is_slot, access.stores}, SiteId{access.site},
+                                  &memory[access.site], access.address, access.size, access.reads);
+                const LoadChains::Found expected = naive.access(access);
+                ASSERT_EQ(found.dependence, expected.dependence) << step;
+                ASSERT_EQ(found.on, expected.on) << step;
+            }
+            for (const auto& [number, value] : block.puts) chains.put({number, value});
+            chains.leave_block();
+            naive.leave_block(block.puts);
+        }
+    }
 }
 
 }  // namespace

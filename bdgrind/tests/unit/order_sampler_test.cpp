@@ -2,6 +2,9 @@
 
 #include "engine/order/order_sampler.h"
 
+#include <map>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "engine/replay/engine.h"
@@ -26,22 +29,6 @@ const OrderRow* find(const OrderSampler& sampler, const Block& block, std::uint3
     return nullptr;
 }
 
-TEST(OrderRow, TheSiteThatMostlyLoadedLeads) {
-    OrderRow row;
-    const auto lead = [&row](std::uint32_t site) {
-        row.depend({Dependence::kIndex, SiteId{site}});
-        return row.leads[static_cast<std::size_t>(Dependence::kIndex)];
-    };
-    EXPECT_EQ(lead(1).site, SiteId{1});
-    EXPECT_EQ(lead(1).votes, 2u);
-    EXPECT_EQ(lead(2).site, SiteId{1});
-    EXPECT_EQ(lead(2).votes, 0u);
-    EXPECT_EQ(lead(2).site, SiteId{2});
-    EXPECT_EQ(lead(2).votes, 2u);
-    EXPECT_EQ(row.depends[static_cast<std::size_t>(Dependence::kIndex)], 6u);
-    EXPECT_EQ(row.leads[static_cast<std::size_t>(Dependence::kPointer)].votes, 0u);
-}
-
 class OrderSamplerTest : public ::testing::Test {
 protected:
     Program program;
@@ -50,19 +37,6 @@ protected:
     Block& latch = program.code(f, 0x1004).op().ends();
     Trace trace;
 };
-
-TEST_F(OrderSamplerTest, TheTableClearsTheCountsOfAThread) {
-    for (const std::uint32_t cleared : {0u, 1u, 2u}) {
-        OrderTable table;
-        const SiteId site = table.sites(reads)[0];
-        for (const std::uint32_t thread : {1u, 2u}) table.row({site, kNoLoop, thread, 0}).accesses = 10 * thread;
-        table.clear_counts(cleared);
-        for (const std::uint32_t thread : {1u, 2u}) {
-            const bool is_kept = cleared != 0 && cleared != thread;
-            EXPECT_EQ(table.row({site, kNoLoop, thread, 0}).accesses, is_kept ? 10 * thread : 0u);
-        }
-    }
-}
 
 TEST_F(OrderSamplerTest, CountsStepsByInstructionAndLoop) {
     trace.thread(1);
@@ -101,20 +75,102 @@ TEST_F(OrderSamplerTest, ALoopAroundSeesTheFirstAddressOfEachRunOfTheInnerOne) {
 }
 
 TEST_F(OrderSamplerTest, CountsWhatStraddlesLinesAndPages) {
+    struct Case {
+        Address address;
+        std::uint32_t lines, pages;
+    };
+    for (const auto& [address, lines, pages] : {Case{0x10000, 0, 0}, Case{0x10038, 0, 0}, Case{0x10039, 1, 0},
+                                                Case{0x10ff8, 0, 0}, Case{0x10ff9, 1, 1}, Case{0x1103c, 1, 0}}) {
+        SCOPED_TRACE(address);
+        Trace one;
+        one.run(reads, kStack, {address});
+        OrderSampler sampler(64, false, kAll);
+        sampler.replay(one.all(), 0, true);
+        EXPECT_EQ(find(sampler, reads)->straddle_line, lines);
+        EXPECT_EQ(find(sampler, reads)->straddle_page, pages);
+    }
+}
+
+TEST_F(OrderSamplerTest, AnAccessOfAGroupHasAnAddressOfItsOwn) {
+    Block& group = program.code(f, 0x2000).op().reads(8).op().joins(8, AccessKind::kRead, 56).ends();
+    trace.run(group, kStack, {0x10001});
+    OrderSampler sampler(64, false, kAll);
+    sampler.replay(trace.all(), 0, true);
+    std::map<std::uint16_t, std::uint32_t> straddles;  // by instruction
+    for (const OrderRow& row : sampler.table().rows()) {
+        if (row.accesses != 0) straddles[sampler.table().site(row.site).instruction] = row.straddle_line;
+    }
+    EXPECT_EQ(straddles, (std::map<std::uint16_t, std::uint32_t>{{0, 0}, {1, 1}}));
+}
+
+TEST_F(OrderSamplerTest, TwoLoopsAroundTheInnermostOneAreSeen) {
+    std::vector<const Block*> headers;
+    for (Address i = 0; i < 3; ++i) headers.push_back(&program.code(f, 0xf00 + 16 * i).op().ends());
     trace.thread(1);
-    for (const Address address : {0x10000, 0x10038, 0x10039, 0x10ff8, 0x10ff9, 0x1103c}) {
-        trace.run(reads, kStack, {address});
+    for (int rounds = 0; rounds < 16; ++rounds) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            // Each loop has two rounds.
+            if (rounds % (4 >> i) == 0) trace.run(*headers[i], kStack);
+        }
+        for (Address i = 0; i < 3; ++i) trace.run(reads, kStack, {0x10000 + 8 * i});
     }
     OrderSampler sampler(64, false, kAll);
     sampler.replay(trace.all(), 0, true);
-    std::uint32_t lines = 0;
-    std::uint32_t pages = 0;
-    for (const OrderRow& row : sampler.table().rows()) {
-        lines += row.straddle_line;
-        pages += row.straddle_page;
+    for (std::uint32_t inner = 1; inner <= 2; ++inner) {
+        const OrderRow* const around = find(sampler, reads, inner);
+        ASSERT_NE(around, nullptr);
+        EXPECT_EQ(&sampler.header(around->loop), headers[3 - inner]);
     }
-    EXPECT_EQ(lines, 3u);
-    EXPECT_EQ(pages, 1u);
+    EXPECT_EQ(find(sampler, reads, 3), nullptr);
+}
+
+// What blocks say of their addresses.
+class OrderFlowTest : public OrderSamplerTest {
+protected:
+    std::uint32_t count(Dependence dependence, std::uint16_t instruction) {
+        OrderSampler sampler(64, false, kAll);
+        sampler.replay(trace.all(), 0, true);
+        std::uint32_t count = 0;
+        for (const OrderRow& row : sampler.table().rows()) {
+            if (row.accesses == 0 || sampler.table().site(row.site).instruction != instruction) continue;
+            count += row.depends[static_cast<std::size_t>(dependence)];
+        }
+        return count;
+    }
+    DataflowBuilder flow;
+};
+
+TEST_F(OrderFlowTest, WhatABlockLeavesInARegisterIsFollowedToTheNext) {
+    flow.start();
+    flow.add_access(Value(Source::of_register(1)), false, nullptr);
+    flow.put(1, Value(Source::of_access(0)));
+    flow.put(2, Value());
+    flow.add_exit();
+    Block& follows = program.code(f, 0x2000).op().reads(8).flows(flow).ends();
+    for (Address i = 0; i < 10; ++i) trace.run(follows, kStack, {0x10000 + 256 * i});
+    EXPECT_EQ(count(Dependence::kUnknown, 0), 1u);
+    EXPECT_EQ(count(Dependence::kChain, 0), 9u);
+}
+
+TEST_F(OrderFlowTest, AnInstructionThatOnlyWritesLoadsNothing) {
+    for (const AccessKind kind : {AccessKind::kRead, AccessKind::kModify, AccessKind::kWrite}) {
+        SCOPED_TRACE(static_cast<int>(kind));
+        flow.start();
+        flow.add_access(Value(Source::of_register(1)), false, nullptr);
+        flow.add_access(Value(Source::of_access(0)), false, nullptr);
+        flow.add_exit();
+        Block& block = program.code(f, 0x2000 + 64 * static_cast<Address>(kind))
+                           .op()
+                           .access(8, kind, false)
+                           .op()
+                           .reads(8)
+                           .flows(flow)
+                           .ends();
+        trace = {};
+        for (Address i = 0; i < 10; ++i) trace.run(block, kStack, {0x10000 + 256 * i, 0x20000 + 256 * i});
+        EXPECT_EQ(count(Dependence::kPointer, 1), kind == AccessKind::kWrite ? 0u : 9u);
+        EXPECT_EQ(count(Dependence::kArithmetic, 1), kind == AccessKind::kWrite ? 9u : 0u);
+    }
 }
 
 TEST_F(OrderSamplerTest, AnInstructionsAccessesAreApartAndBlocksThatShareItTogether) {
