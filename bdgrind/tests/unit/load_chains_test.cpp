@@ -253,6 +253,19 @@ TEST_F(LoadChainsTest, OfTwoSlotsThatAre8KibibytesApartTheLaterIsKnown) {
     expect(run({{kSiteB, next(), {reg(2)}}}), Dependence::kPointer, kSiteA);
 }
 
+TEST_F(LoadChainsTest, OfALongStoreTheFirst64BytesAreKnown) {
+    run({{kSiteB, next(), {}}});
+    run({{kSiteA, next(), {}}}, {{1, {load(0)}}});
+    const std::vector<Source> stored{reg(1)};
+    chains.enter_block(1);
+    chains.access(0, {{}, stored, true, true}, kSiteC, &memory[kSiteC], 0x7000, 128, false);
+    chains.leave_block();
+    run({{SiteId{4}, 0x7040, {}, true, {}, false, true}}, {{2, {load(0)}}});
+    expect(run({{kSiteB, next(), {reg(2)}}}), Dependence::kArithmetic);
+    run({{SiteId{4}, 0x7038, {}, true, {}, false, true}}, {{2, {load(0)}}});
+    expect(run({{kSiteB, next(), {reg(2)}}}), Dependence::kPointer, kSiteA);
+}
+
 // A series of loads, by one site each, the last of which `last` makes again.
 TEST_F(LoadChainsTest, AChainIsSeenIfItsSiteComesBackWithinEightLoads) {
     for (const std::uint32_t loads : {8u, 9u}) {

@@ -92,8 +92,8 @@ TEST_F(OrderSamplerTest, CountsWhatStraddlesLinesAndPages) {
 }
 
 TEST_F(OrderSamplerTest, AnAccessOfAGroupHasAnAddressOfItsOwn) {
-    Block& group = program.code(f, 0x2000).op().reads(8).op().joins(8, AccessKind::kRead, 56).ends();
-    trace.run(group, kStack, {0x10001});
+    Block& group = program.code(f, 0x2000).op().reads(8).op().joins(8, AccessKind::kRead, 16).ends();
+    trace.run(group, kStack, {0x10029});
     OrderSampler sampler(64, false, kAll);
     sampler.replay(trace.all(), 0, true);
     std::map<std::uint16_t, std::uint32_t> straddles;  // by instruction

@@ -105,11 +105,10 @@ TEST_F(SampledFlowCallsTest, ABlockOutOfLineBelongsToALoopOfACalleeWithinOneOfIt
         run(tests, kTop - 8);
         run(goes_on, kTop - 8);
         run(tests, kTop - 8);
-        const std::size_t loops = flow.loops().size();
-        const std::size_t at_cold = run(cold, kTop - 8);
-        EXPECT_EQ(at_cold, i == 0 ? loops - 1 : loops);
-        run(goes_on, kTop - 8);
-        EXPECT_EQ(flow.loops().size(), loops);
+        if (i >= 2) {
+            EXPECT_EQ(run(cold, kTop - 8), i == 2 ? 1u : 2u);
+            EXPECT_EQ(run(goes_on, kTop - 8), 2u);
+        }
         run(returns, kTop - 8);
         run(returned);
     }
@@ -120,16 +119,18 @@ TEST_F(SampledFlowCallsTest, AFunctionThatALoopCallsIsNotInTheLoopWhereItIsJumpe
     Block& returned = block(f, 0x1004);
     Block& behind = block(f, 0x1010);
     Block& begins = block(g, 0x2000);
-    Block& returns = block(g, 0x2004, JumpKind::kReturn);
+    Block& goes_on = block(g, 0x2004);
+    Block& returns = block(g, 0x2008, JumpKind::kReturn);
     for (int i = 0; i < 4; ++i) {
         run(calls);
         run(begins, kTop - 8);
         run(begins, kTop - 8);
+        run(goes_on, kTop - 8);
         run(returns, kTop - 8);
         run(returned);
     }
     EXPECT_EQ(run(behind), 0u);
-    EXPECT_EQ(run(returns), 0u);
+    EXPECT_EQ(run(goes_on), 0u);
 }
 
 TEST_F(SampledFlowCallsTest, JumpsBetweenTwoFunctionsRepeatNothing) {
@@ -158,8 +159,8 @@ TEST_F(SampledFlowCallsTest, LoopsAreFoundBehindAndAroundCodeOfAnotherFunction) 
 }
 
 TEST_F(SampledFlowCallsTest, TheFunctionThatWasCalledAndTheLatestOfManyOthersAreRemembered) {
-    Block& header = block(f, 0x1000);
-    Block& latch = block(f, 0x1004);
+    Block& header = block(f, 0x90000);
+    Block& latch = block(f, 0x90004);
     run(header);
     std::vector<Function*> others;
     for (Address i = 0; i < 70; ++i) {
