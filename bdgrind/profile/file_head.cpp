@@ -2,6 +2,7 @@
 
 #include "profile/file_head.h"
 
+#include "engine/costs/level_events.h"
 #include "profile/misnamed_allocators.h"
 
 namespace bd {
@@ -39,6 +40,22 @@ void write_tlbs(TextOutput& out, std::string_view name, const PageTlbs& tlbs) {
     out << '\n';
 }
 
+void write_placements(TextOutput& out, const Placements& placements) {
+    const std::uint64_t first = placements.first_seed();
+    out << "desc: Placements: " << placements.number() << ", seeds " << first << " to "
+        << first + (placements.number() - 1) << '\n';
+    for (const Level level : {Level::kL2, Level::kLL}) {
+        if (level == Level::kL2 && !placements.has_l2()) continue;
+        for (std::size_t kind = 0; kind < Placements::kKinds; ++kind) {
+            out << "desc: Placements of " << kEvents[column(events_of(level).misses[kind])].name << ':';
+            for (std::uint32_t i = 0; i < placements.number(); ++i) {
+                out << ' ' << placements.misses(i)[static_cast<std::size_t>(level)][kind];
+            }
+            out << '\n';
+        }
+    }
+}
+
 }  // namespace
 
 void write_process(TextOutput& out, const RunDescription& run) {
@@ -67,6 +84,7 @@ void write_descriptions(TextOutput& out, const RunDescription& run) {
         write_tlbs(out, "Huge TLBs", run.tlbs->huge);
         out << "desc: TLB geometry: " << run.tlb_source << '\n';
     }
+    if (run.placements != nullptr) write_placements(out, *run.placements);
     for (const std::string_view description : run.descriptions) out << "desc: " << description << '\n';
     if (run.named_allocators != nullptr) write_misnamed_allocators(out, *run.named_allocators, "desc: Objects: ");
 }

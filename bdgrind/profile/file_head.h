@@ -10,6 +10,7 @@
 
 #include "engine/base/geometry.h"
 #include "engine/base/text_output.h"
+#include "engine/cache/placements.h"
 #include "engine/costs/contexts.h"
 #include "engine/costs/events.h"
 #include "engine/objects/named_allocators.h"
@@ -27,6 +28,7 @@ struct RunDescription {
     std::string_view geometry_source{};       // where they are known from
     const TlbGeometries* tlbs = nullptr;      // null: none were
     std::string_view tlb_source{};
+    const Placements* placements = nullptr;      // what they missed; null: pages lie in one way only
     std::vector<std::string_view> descriptions;  // each for a further "desc:" line, "name: value"
     // "desc:" lines say what is wrong with them; null: the run has no data objects.
     const NamedAllocators* named_allocators = nullptr;

@@ -223,6 +223,7 @@ void write_profile(const std::string& path, const Arguments& arguments, const Tr
                                      .geometry_source = geometry_source(arguments.options, run.geometry_source),
                                      .tlbs = config.tlbs.any() ? &config.tlbs : nullptr,
                                      .tlb_source = tlb_source.text(),
+                                     .placements = engine.placements(),
                                      .descriptions = descriptions,
                                      .named_allocators = engine.objects() != nullptr
                                                              ? &engine.objects()->named_allocators()
@@ -297,6 +298,7 @@ void replay(const char* path, const Arguments& arguments, unsigned repetition, s
     if (const char* const error = config.cache_sim ? caches_error(config.caches) : nullptr) fail("%s", error);
     if (const char* const error = curve_error(arguments.options, config)) fail("%s", error);
     config.separate_threads = false;
+    if (const char* const error = placements_error(config)) fail("%s", error);
     config.dump_every = 0;
     const FunctionOptions rules(arguments.options);
     SymbolTable symbols(&rules);

@@ -243,6 +243,7 @@ bool Dumps::write(const Part& part, std::uint32_t thread) {
                        .geometry_source = geometry_source_,
                        .tlbs = config.tlbs.any() ? &config.tlbs : nullptr,
                        .tlb_source = tlb_source.view(),
+                       .placements = engine_.placements(),
                        .descriptions = {range.view(), trigger.view()},
                        .named_allocators =
                            engine_.objects() != nullptr ? &engine_.objects()->named_allocators() : nullptr};

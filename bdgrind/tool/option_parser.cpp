@@ -167,7 +167,20 @@ const char* read(std::string_view text, InclusionOption* option) {
 }
 
 const char* read(std::string_view text, PagesOption* pages) {
-    return parse_page_rules(text, &pages->rules);
+    const char* const error = parse_page_rules(text, &pages->rules);
+    pages->given = error == nullptr;
+    return error;
+}
+
+const char* read(std::string_view text, PlacementCount* placements) {
+    static_assert(Placements::kLeast == 2 && Placements::kMost == 32);
+    constexpr const char* kForm = "it must be no, or a number from 2 to 32";
+    std::uint32_t count = 0;
+    if (text != "no") {
+        if (read(text, &count) != nullptr || count < Placements::kLeast || count > Placements::kMost) return kForm;
+    }
+    placements->count = count;
+    return nullptr;
 }
 
 const char* read(std::string_view text, PrefetchOption* prefetch) {
@@ -367,6 +380,10 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
     if (!config.caches.can_be_exclusive()) config.caches.ll_inclusion = Inclusion::kNone;
     if (given.ll_inclusion.given) config.caches.ll_inclusion = given.ll_inclusion.inclusion;
     config.caches.pages = given.pages.rules;
+    if (config.cache_sim && given.placements.count != 0) {
+        config.placements = given.placements.count;
+        if (!given.pages.given) config.caches.pages.frames = PageFrames::kRandom;
+    }
     config.caches.ll.replacement = given.ll_replacement.replacement;
     config.caches.ll.index = given.ll_index.index;
     if (config.cache_sim && given.tlb.simulates) {
@@ -426,6 +443,18 @@ const char* caches_error(const CacheGeometries& caches) {
     }
     if (caches.is_exclusive() && !caches.can_be_exclusive()) {
         return "--LL-inclusion=exclusive needs an L2 (--L2=) whose lines are as long as those of LL.";
+    }
+    return nullptr;
+}
+
+const char* placements_error(const EngineConfig& config) {
+    if (config.placements == 0) return nullptr;
+    if (config.caches.pages.frames != PageFrames::kRandom) {
+        return "--placements needs pages at random: leave out --pages, or give --pages=random,<seed>.";
+    }
+    if (config.cores != 0) return "--placements cannot be combined with --cores: leave one of them out.";
+    if (config.separate_threads) {
+        return "--placements cannot be combined with --separate-threads=yes: leave one of them out.";
     }
     return nullptr;
 }

@@ -25,6 +25,7 @@ const char* text_of(WhyChoice choice) {
     return choice == WhyChoice::kNo ? "no" : choice == WhyChoice::kYes ? "yes" : "causes";
 }
 const char* text_of(CoreCount) { return "no"; }
+const char* text_of(PlacementCount) { return "no"; }
 const char* text_of(EngineThreadCount) { return "auto"; }
 const char* text_of(const SampleOption&) { return "no"; }
 const char* text_of(CoherenceChoice choice) {

@@ -40,7 +40,13 @@ struct PrefetchOption {
     PrefetchRules rules{};
 };
 struct PagesOption {
+    bool given = false;
     PageRules rules{};
+};
+
+// In how many placements of pages the levels behind L1 are simulated side by side.
+struct PlacementCount {
+    std::uint32_t count = 0;  // 0: in one
 };
 
 // Whose caches are simulated, but for those that have options of their own.
@@ -117,6 +123,7 @@ struct SampleOption {
 //   Flag   yes or no; Auto   auto, yes or no; Unit   of time, or no; Text   a string; Number, Count   a number;
 //   Cache, MiddleCache   <size>,<ways>,<line size>; Policy, Index   of a cache; Machine   whose caches;
 //   Inclusion   of the levels in LL; Tlb   whose TLBs; Pages   where they lie in memory; Prefetch   which prefetchers;
+//   Placements   of pages, how many, or no;
 //   Tree, Recursion   of the context tree; Cores, Order   of threads; Sample   which parts of the run;
 //   Paths   yes, no, or names as in Patterns; Threads   auto or a number
 //   Patterns   names or patterns, may be given several times; where the option ends with <n>, each with that number
@@ -199,6 +206,9 @@ struct SampleOption {
               "where pages lie in memory, for their sets in L2 and LL:\n"                               \
               "as their addresses say, in the order of first use, or\n"                                 \
               "anywhere")                                                                               \
+    BD_OPTION(Placements, placements, "placements", {}, "no|<n>",                                       \
+              "place pages at random <n> times (2 to 32), side by side,\n"                              \
+              "and say how far misses of L2 and LL differ")                                             \
     BD_OPTION(Tlb, tlb, "tlb", {}, "no|yes|<name>|<geometry>",                                          \
               "look up pages of 4 KiB and 2 MiB in the TLBs of the\n"                                   \
               "--machine (yes), of a processor that --machine=list\n"                                   \
@@ -299,6 +309,7 @@ using Policy = PolicyOption;
 using Index = IndexOption;
 using Inclusion = InclusionOption;
 using Pages = PagesOption;
+using Placements = PlacementCount;
 using Prefetch = PrefetchOption;
 using Machine = MachineOption;
 using Tlb = TlbOption;
@@ -345,6 +356,8 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches);
 
 // What is wrong with the geometry of L2 or LL, although each option is fine, as a whole sentence; null: nothing.
 const char* caches_error(const CacheGeometries& caches);
+// What --placements cannot be combined with, or lacks, as a whole sentence; null: nothing.
+const char* placements_error(const EngineConfig& config);
 // What is wrong with --curve-from; null: nothing.
 const char* curve_error(const Options& given, const EngineConfig& config);
 

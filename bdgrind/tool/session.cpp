@@ -48,6 +48,7 @@ void check_sample_options() {
         {"--why", options.why != WhyChoice::kNo},
         {"--cores", options.cores.count != 0},
         {"--tlb", options.tlb.simulates},
+        {"--placements", options.placements.count != 0},
     };
     for (const auto& other : kOthers) {
         if (!other.is_given) continue;
@@ -76,6 +77,7 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (options.machine.is_native) own.l2 = machine.l2;
     const EngineConfig config = engine_config(options, own);
     const char* error = config.cache_sim ? caches_error(config.caches) : nullptr;
+    if (error == nullptr) error = placements_error(config);
     if (error == nullptr) error = curve_error(options, config);
     if (error != nullptr) {
         VG_(umsg)("%s\n", error);
@@ -101,6 +103,9 @@ EngineConfig Session::make_config(std::string_view* source) {
     }
     if (config.cores > 1 && config.why && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Note: with --why, all cores share one set of caches.\n");
+    }
+    if (options.placements.count != 0 && config.placements == 0 && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --placements does nothing with --cache-sim=no.\n");
     }
     if (options.tlb.simulates && !config.tlbs.any() && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --tlb does nothing with --cache-sim=no.\n");

@@ -31,6 +31,7 @@
 #include "engine/cache/line_overlap.h"
 #include "engine/cache/middle_cache.h"
 #include "engine/cache/page_placement.h"
+#include "engine/cache/placements.h"
 #include "engine/cache/reuse.h"
 
 namespace bd {
@@ -72,6 +73,9 @@ public:
         cores_.resize(cores);
         here_ = &core(0);
     }
+
+    // From now on, what L1 misses is looked for there, too. They must live as long.
+    void set_placements(Placements* placements) { placements_ = placements; }
 
     // I1 and D1. The misses of each chunk must be passed to follow_fetch() and follow_data() one after the other, when
     // the replay reaches them. Before each, the position in the other cache must be set.
@@ -199,6 +203,7 @@ public:
         }
         leaves_ = nullptr;
         last_.flush();
+        if (placements_ != nullptr) placements_->flush();
     }
 
     // Keeps all lines in the caches, but without charging them when they are evicted.
@@ -311,11 +316,17 @@ private:
     // lines there are shorter. All of them have seen the access then, also where the second line evicts the first.
     // Tells where it is there, of several lines the last.
     Outcome load_behind_l1(Reference reference, Address address, std::uint32_t size, std::uint32_t* index) {
+        if (__builtin_expect(placements_ != nullptr, 0)) load_in_placements(reference, address, size);
         if constexpr (kTraits.middle_level) {
             return load_from_l2(reference, address, size, index);
         } else {
             return last_.load(reference, address, size, index);
         }
+    }
+
+    [[gnu::noinline, gnu::cold]] void load_in_placements(Reference reference, Address address, std::uint32_t size) {
+        const bool asks = reference == Reference::kData && placements_->follows_instructions();
+        placements_->load(reference, address, size, asks ? data_instruction() : 0);
     }
 
     Outcome load_from_l2(Reference reference, Address address, std::uint32_t size, std::uint32_t* index) {
@@ -574,6 +585,7 @@ private:
     const bool write_back_;
     bool is_flushing_ = false;
     PagePlacement pages_;
+    Placements* placements_ = nullptr;  // null: there is only this one
     Last last_;
     Causes causes_;
 };

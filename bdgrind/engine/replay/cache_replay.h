@@ -36,15 +36,13 @@ class CacheReplay final : public Replay {
 public:
     explicit CacheReplay(EngineState& state)
         : state_(state),
-          caches_(state.config.caches, *this,
-                  {.write_back = state.config.write_back,
-                   .callgrind_prefetcher = state.config.callgrind_prefetcher,
-                   .prefetchers = state.config.prefetchers},
-                  state.config.reuse_rules, state.config.private_caches()),
+          caches_(state.config.caches, *this, state.config.last_level(), state.config.reuse_rules,
+                  state.config.private_caches()),
           observer_(state),
           queue_(caches_.stage()),
           reasons_(state) {
         if (state.config.tlbs.any()) pages_.emplace(state);
+        caches_.set_placements(state.placements.get());
     }
 
     std::size_t run(Batch batch) override;
@@ -474,10 +472,13 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome) {
     ChargeTarget target = charge_target();
     const CostId missed_cell = std::exchange(missed_cell_, kNoCost);
     const bool is_elsewhere = std::exchange(is_elsewhere_, false);
+    constexpr auto kKind = static_cast<std::size_t>(kMissed);
+    if (__builtin_expect(state_.placements != nullptr, 0)) {
+        state_.placements->end_access(kKind, outcome, target.node != kNoNode);
+    }
     if (target.node == kNoNode) return;
     const CostId instruction = target.costs;
     if (missed_cell != kNoCost) target.costs = missed_cell;
-    constexpr auto kKind = static_cast<std::size_t>(kMissed);
     const auto add = [=](Costs costs, std::uint64_t times) {
         const auto count = [&](Event event) __attribute__((always_inline)) {
             costs[column(event)] += times;

@@ -110,6 +110,8 @@ public:
     // Null if there is only one core. Complete after settle() or finish().
     const Sharing* sharing() const { return state_.sharing.get(); }
     const CoreLoads* core_loads() const { return state_.core_loads.get(); }
+    // Null if pages lie in one way only.
+    const Placements* placements() const { return state_.placements.get(); }
     // By ScopeId - 1; empty if carriers of reuses were not asked for.
     std::span<const Scope> scopes() const {
         return state_.scopes == nullptr ? std::span<const Scope>{} : state_.scopes->scopes();

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/base/geometry.h"
+#include "engine/cache/last_level_config.h"
 #include "engine/cache/prefetchers.h"
 #include "engine/cache/reuse.h"
 #include "engine/calls/call_tracker.h"
@@ -52,10 +53,17 @@ struct EngineConfig {
     TlbGeometries tlbs{};                                    // must be legal; needs cache_sim
     std::uint32_t cores = 0;                                 // 0: not simulated; needs cache_sim
     CoherenceProtocol coherence = CoherenceProtocol::kMesi;  // by which the trace's marks of cores have been made
+    // In how many placements of pages the levels behind L1 are simulated side by side, see Placements; 0: in one. Needs
+    // cache_sim, pages at random, and neither cores nor separate_threads.
+    std::uint32_t placements = 0;
 
     // How many cores have caches of their own, in front of LL. Why lines are loaded is known only where all share one
     // set of caches.
     std::uint32_t private_caches() const { return cores != 0 && !why ? cores : 1; }
+
+    LastLevelConfig last_level() const {
+        return {.write_back = write_back, .callgrind_prefetcher = callgrind_prefetcher, .prefetchers = prefetchers};
+    }
 
     EventSet events() const;
 };

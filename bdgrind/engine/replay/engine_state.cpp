@@ -37,7 +37,11 @@ EngineState::EngineState(const EngineConfig& engine_config)
                      : nullptr),
       sharing(config.cores != 0 ? std::make_unique<Sharing>(config.caches.d1.line_bits()) : nullptr),
       core_loads(config.cores != 0 ? std::make_unique<CoreLoads>(config.caches.d1.line_bits(), core_costs.counts())
-                                   : nullptr) {
+                                   : nullptr),
+      placements(config.placements != 0
+                     ? std::make_unique<Placements>(config.caches, config.placements, config.last_level())
+                     : nullptr) {
+    BD_CHECK(config.placements == 0 || (config.cache_sim && config.cores == 0 && !config.separate_threads));
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
     BD_CHECK(!config.why || config.cache_sim);
     BD_CHECK(config.cores == 0 || (config.cache_sim && config.caches.d1.line_bytes <= 64));
@@ -387,6 +391,7 @@ void EngineState::settle() {
 
 void EngineState::zero(std::uint32_t thread_zeroed) {
     settle();
+    if (placements != nullptr) placements->clear_counts();
     if (context_tree != nullptr) context_tree->clear_counts(thread_zeroed);
     if (flow != nullptr) flow->clear_counts(thread_zeroed);
     if (thread_zeroed == 0) {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the levels behind L1 would have missed had pages lain elsewhere in memory: several placements of pages at
+// random, side by side, in one run. The first is the one that is profiled, in a Hierarchy. Of each other one there are
+// the lines of its L2 and LL, without their use and without charges, and all share the misses of I1 and D1, which do
+// not depend on pages. docs/simulation.md, rules 78 and 79, is the specification.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/base/geometry.h"
+#include "engine/base/level.h"
+#include "engine/base/types.h"
+#include "engine/cache/last_level_config.h"
+
+namespace bd {
+
+class Placements {
+public:
+    static constexpr std::uint32_t kLeast = 2;
+    static constexpr std::uint32_t kMost = 32;
+
+    // The kinds of accesses that are counted separately: fetches, reads and writes.
+    static constexpr std::size_t kKinds = 3;
+    // By Level and kind: how many accesses missed that level. Nothing is counted of L1.
+    using Misses = std::array<std::array<std::uint64_t, kKinds>, 3>;
+
+    // `caches`: with pages at random, as in the first placement; each further one has the next seed. `number`: how many
+    // there are, from kLeast to kMost. Of `config`, prefetchers count, but not write-backs.
+    Placements(const CacheGeometries& caches, std::uint32_t number, const LastLevelConfig& config);
+    ~Placements();
+    Placements(const Placements&) = delete;
+    Placements& operator=(const Placements&) = delete;
+
+    // Whether load() of data must be told which instruction makes the access.
+    bool follows_instructions() const { return follows_instructions_; }
+
+    // L1 misses a line, of which these bytes are accessed, and the next level is asked for them.
+    void load(Reference reference, Address address, std::uint32_t size, Address instruction);
+
+    // Ends an access of that kind, for which load() has been called once or more. `first`: what it missed in the first
+    // placement. `counts`: whether its costs are collected.
+    void end_access(std::size_t kind, Outcome first, bool counts);
+
+    // All lines leave, as in Hierarchy::flush().
+    void flush();
+
+    void clear_counts();
+
+    std::uint32_t number() const { return static_cast<std::uint32_t>(misses_.size()); }
+    std::uint64_t first_seed() const { return first_seed_; }
+    bool has_l2() const { return has_l2_; }
+    // Of a placement, from 0 on.
+    const Misses& misses(std::uint32_t placement) const { return misses_[placement]; }
+
+private:
+    class Levels;  // of one placement
+
+    std::uint64_t first_seed_;
+    bool has_l2_;
+    bool follows_instructions_;
+    std::vector<std::unique_ptr<Levels>> others_;  // all but the first
+    std::vector<Outcome> outcomes_;                // of these: what the access that is simulated has missed so far
+    std::vector<Misses> misses_;                   // of all placements
+};
+
+}  // namespace bd
