@@ -19,6 +19,7 @@ from ..model.errors import UserError
 from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.numbers import ratio, signed
+from ..model.placements import width_of
 from ..model.profile import Function, Profile, Row
 from .code.columns import CostKind
 
@@ -114,6 +115,8 @@ def _holding(
         if condition.is_change and before is not None:
             old = _metric(condition, before).value(_row(condition, before, function)) or 0
             measure, text = _change(condition, metric, value, old)
+            if function is None:
+                text += _luck(now, before, metric, _metric(condition, before))
         else:
             measure, text = _level(condition, metric, value, now)
         if _COMPARE[condition.compare](measure, condition.bound):
@@ -183,3 +186,11 @@ def _change(
         return value - old, text
     change = 100 * (value - old) / abs(old) if old else float("inf") if value else 0.0
     return change, f"{text} ({signed(f'{change:.1f}%')})"
+
+
+def _luck(now: _Measured, before: _Measured, metric: Metric, old: Metric) -> str:
+    """A clause on a change of the total that pages alone may make; empty if it is more, or if that is not known."""
+    width = width_of(before.profile, now.profile, old, metric)
+    if width is None or abs(metric.counter()(now.totals) - old.counter()(before.totals)) > width:
+        return ""
+    return f", no more than pages that lie elsewhere may do (±{width:,.0f}, 95%)"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from bdcommon import __version__
 
+from ..model.placements import is_of_placements
 from ..model.profile import Call, CallSite, Function, Profile, Row, add_rows
 from .request import Request
 
@@ -95,7 +96,9 @@ def _head(profile: Profile, request: Request, events: tuple[str, ...]) -> Iterat
             yield f"{key}: {text}\n"
     yield "part: 1\n\n"
     for name, text in dict.fromkeys(pair for part in profile.parts for pair in part.descriptions):
-        yield f"desc: {name}: {text}\n"
+        # Counts of placements are those of parts.
+        if not is_of_placements(name):
+            yield f"desc: {name}: {text}\n"
     yield "\npositions: line\n"
     titles = {**profile.titles, **{metric.name: metric.title for metric in request.metrics}}
     for name, title in titles.items():

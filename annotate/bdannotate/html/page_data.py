@@ -18,10 +18,12 @@ from ..analyses.misses.waits import EVENTS, WAIT
 from ..analyses.top_lines import top_lines
 from ..analyses.unknown import unknown_code
 from ..model.contexts import ContextTree, Kind
-from ..model.metrics import Metric
-from ..model.profile import Function, Part
+from ..model.metrics import Metric, metrics_of
+from ..model.placements import PLACEMENTS, is_of_placements, placements_of
+from ..model.profile import Function, Part, Profile
 from ..views.json_values import text
 from ..views.names import Names
+from ..views.placements import summary_of
 from . import schema
 from .members import member_name, part_name, parts_in_order
 from .numbers import Numbers
@@ -127,7 +129,7 @@ def page_data(
         "version": schema.VERSION,
         "generator": generator,
         "matched": subject.matched,
-        "sides": [[_part(part) for part in side.profile.parts] for side in subject.sides],
+        "sides": [_parts(side.profile) for side in subject.sides],
         "totals": [list(side.profile.totals()) for side in subject.sides],
         "members": [
             {"label": label, "totals": list(totals)} for label, totals in _members(subject)
@@ -194,6 +196,15 @@ def _members(subject: Subject) -> list[tuple[str, Sequence[int]]]:
     return [(part_name(part), part.sums) for part in parts] if len(parts) > 1 else []
 
 
+def _parts(profile: Profile) -> list[schema.Part]:
+    """The parts; the first one says what pages that lie elsewhere may change."""
+    parts = [_part(part) for part in profile.parts]
+    placed = placements_of(profile)
+    if placed is not None:
+        parts[0]["descriptions"].append((PLACEMENTS, summary_of(placed, metrics_of(profile), profile)))
+    return parts
+
+
 def _part(part: Part) -> schema.Part:
     return {
         "source": text(part.source),
@@ -202,7 +213,9 @@ def _part(part: Part) -> schema.Part:
         "command": text(part.command),
         "part": text(part.part),
         "thread": text(part.thread),
-        "descriptions": [(text(name), text(value)) for name, value in part.descriptions],
+        "descriptions": [
+            (text(name), text(value)) for name, value in part.descriptions if not is_of_placements(name)
+        ],
     }
 
 

@@ -2,6 +2,7 @@
 """The invariants of a profile, for every event. Everything is recomputed, not trusted.
 
   sums    The self costs add up to what the file states as `summary:` and `totals:`.
+  placed  The first of several placements of pages has the misses of these sums.
   roots   The inclusive costs of the roots add up to the totals. A root is a function that is
           entered without a recorded call: the first one of a thread or signal handler.
   calls   The calls of a function cost exactly its self cost plus the calls that it makes.
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 
 from .components import strongly_connected
 from .graph import CallGraph, build
+from .placements import first_violation
 from .profile import Function, Part, Profile, Row, add_rows, subtract_rows, sum_rows
 from .ranks import merged_ranks
 from .sample import is_estimate
@@ -51,7 +53,8 @@ def check(profile: Profile) -> Checked:
     also_called: list[Function] = []
     wrong_sum = next(sum_violations(profile), None)
     violation = (
-        wrong_sum.text if wrong_sum else _call_violation(profile, graph, roots, also_called)
+        wrong_sum.text if wrong_sum
+        else first_violation(profile) or _call_violation(profile, graph, roots, also_called)
     )
     return Checked(violation, len(graph.functions), tuple(roots), tuple(also_called))
 

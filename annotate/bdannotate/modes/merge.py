@@ -19,6 +19,7 @@ from ..merging.processes import AllKnow, Processes, with_processes
 from ..merging.ranks_file import ranks_text
 from ..model.errors import UserError, shorten
 from ..model.numbers import counted
+from ..model.placements import is_of_placements
 from ..model.ranks import MERGED
 from ..model.sample import SAMPLE
 from ..options import Options
@@ -114,8 +115,12 @@ def _programs(members: Sequence[Member]) -> str:
 _OF_ONE_RUN = ("Rank", "Host", "Timerange", "Trigger", SAMPLE)
 
 
+def _is_of_one_run(name: str) -> bool:
+    return name in _OF_ONE_RUN or is_of_placements(name)
+
+
 def _descriptions(found: Merged) -> tuple[tuple[str, str], ...]:
-    known = [pair for pair in found.tally.head.descriptions if pair[0] not in _OF_ONE_RUN]
+    known = [pair for pair in found.tally.head.descriptions if not _is_of_one_run(pair[0])]
     known.append((MERGED, f"{len(found.members)}"))
     if samples := [member.sample for member in found.members if member.sample]:
         others = ", and others" if len(set(samples)) > 1 else ""

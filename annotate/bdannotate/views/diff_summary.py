@@ -12,6 +12,7 @@ from ..model.metrics import Metric
 from ..model.numbers import percent, ratio, short_count, signed
 from .headers import wrapped_pairs
 from .names import fit
+from .placements import change_text
 from .text import Page
 
 _MOST_NAMES = 3
@@ -28,6 +29,8 @@ def summary_lines(diff: Diff, page: Page) -> list[str]:
         total += _unused(diff)
     rows = [(_capital(found.metric.heading), total), *_counts(diff, found.metric.name)]
     rows += [("Better", _changes(found.better, page)), ("Worse", _changes(found.worse, page))]
+    if placed := change_text(diff.before, diff.after, diff.metrics):
+        rows.append(("Placements", placed))
     if found.moves:
         rows.append(("Moved", _moves(found, page)))
     return wrapped_pairs(rows, page)

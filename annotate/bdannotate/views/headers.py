@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 
 from bdcommon.console import printable
 
-from ..model.metrics import Metric
+from ..model.metrics import Metric, metrics_of
 from ..model.numbers import ratio
+from ..model.placements import PLACEMENTS, is_of_event, placements_of
 from ..model.profile import Part, Profile, Row
 from .costs import fitting
 from .intervals import estimates, plus_minus
+from .placements import summary_of
 from .text import Cell, Page, Table, shorten_middle
 
 # Descriptions that each part repeats, or that say nothing about a finished run.
@@ -28,7 +30,11 @@ def metadata(profile: Profile) -> list[tuple[str, str]]:
     first = profile.parts[0]
     rows = [("Profile", source_text(profile.parts)), ("Command", first.command)]
     for name, text in descriptions(profile.parts):
-        rows.append((name, text))
+        if name != PLACEMENTS:
+            rows.append((name, text))
+    placed = placements_of(profile)
+    if placed is not None:
+        rows.append((PLACEMENTS, summary_of(placed, metrics_of(profile), profile)))
     if profile.intervals is not None:
         rows.append(("Estimates", estimates(profile.intervals)))
     return [(name, text) for name, text in rows if text]
@@ -82,7 +88,7 @@ def descriptions(parts: Sequence[Part]) -> list[tuple[str, str]]:
     texts: dict[str, list[str]] = {}
     for part in parts:
         for name, text in part.descriptions:
-            if text and name not in _DULL_NAMES and (name, text) not in _DULL:
+            if text and name not in _DULL_NAMES and (name, text) not in _DULL and not is_of_event(name):
                 known = texts.setdefault(name, [])
                 if text not in known:
                     known.append(text)

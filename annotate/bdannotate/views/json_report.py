@@ -26,12 +26,14 @@ from ..analyses.types.typed_groups import TypedGroup
 from ..model.frames import Frame
 from ..model.metrics import SECOND, Metric
 from ..model.objects import CodeLine, ObjectGroup, Objects
+from ..model.placements import placements_of
 from ..model.profile import Call, Function, Intervals, Part, Place, Profile, Row
 from .curve import NamedCurve
 from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
 from .json_why import named_curve_json, repairs_json
 from .paths import paths_json
+from .placements import change_json, placements_json
 from .ranks import ranks_json
 from .core_loads import loads_json
 from .sharing import sharing_json
@@ -55,6 +57,7 @@ def profile_json(
         "parts": [part_json(part) for part in report.profile.parts],
         "totals": list(report.totals),
         **_sampled(report),
+        **placements_json(placements_of(report.profile), report.metrics, report.profile),
         "verdict": verdict_json(report),
         **({} if hints is None else {"hints": hints_json(hints, index)}),
         "functions": [
@@ -270,6 +273,7 @@ def diff_json(
         "before": [part_json(part) for part in diff.before.parts],
         "after": [part_json(part) for part in diff.after.parts],
         "totals": {"before": list(diff.before_totals), "after": list(diff.after_totals)},
+        **change_json(diff.before, diff.after, diff.metrics),
         "functions": [
             {
                 **_name(change.after.function),

@@ -14,10 +14,12 @@ from ..analyses.misses.waits import FIRST_TOUCHES, IN_ORDER, MADE, OUT_OF_ORDER
 from ..analyses.top_lines import TopLine, TopLines
 from ..model.metrics import TIMES, Metric
 from ..model.numbers import percent, ratio, seconds_text, short_count
+from ..model.placements import is_of_placements, placements_of
 from ..model.profile import CACHE, CACHE_NAMES, Profile
 from .headers import descriptions, source_text
 from .intervals import estimates, plus_minus
 from .names import fit
+from .placements import note_on, plus_minus_of
 from .text import Page, shorten_middle
 
 # What bursts are too short for.
@@ -42,7 +44,12 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
         ("Caches", _caches(profile)),
         ("L2", _without_l2(report)),
     ]
-    rows += [(name, text) for name, text in descriptions(profile.parts) if name not in _NOT_LISTED]
+    rows += [
+        (name, text) for name, text in descriptions(profile.parts)
+        if name not in _NOT_LISTED and not is_of_placements(name)
+    ]
+    placed = placements_of(profile)
+    rows.append(("Placements", "" if placed is None else note_on(placed)))
     if profile.intervals is not None:
         rows.append(("Estimates", estimates(profile.intervals)))
         rows.append(("Missing", _NOT_SAMPLED))
@@ -51,7 +58,7 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
     rows += [("Counted", _events(report)), *_levels(report, found), ("Pages", _pages(report))]
     rows += [("Causes", _causes(report))]
     if found:
-        rows += [("Estimate", _estimate(found)) if found.time is None else ("Time", _time(found, found.time))]
+        rows += [("Estimate", _estimate(found, report)) if found.time is None else ("Time", _time(found, found.time))]
         rows += [("First", first(found, report, lines, page))]
     return [(name, text) for name, text in rows if text]
 
@@ -190,20 +197,22 @@ def _count(report: Report, name: str, unit: str = "") -> str:
 
 def _plus_minus(report: Report, name: str) -> str:
     """How far the total of a metric may be off, after a blank; empty if not known."""
-    found = report.profile.intervals
+    metric, found = report.metrics[name], report.profile.intervals
     if found is None or found.total is None:
-        return ""
-    text = plus_minus(report.metrics[name], found.total, report.totals)
+        text = plus_minus_of(placements_of(report.profile), metric, report.profile)
+    else:
+        text = plus_minus(metric, found.total, report.totals)
     return f" {text}" if text else ""
 
 
-def _estimate(found: Verdict) -> str:
+def _estimate(found: Verdict, report: Report) -> str:
     one, *misses = found.factors
     levels = ("L1", "LL") if len(misses) == 2 else ("L1", "L2", "LL")
     formula = " + ".join(f"{cost} {level}m" for cost, level in zip(misses, levels))
     l2 = "" if found.l2 is None else f"{100 * found.l2:.0f}% L2, "
     return (
-        f"{short_count(found.cycles)} cycles ({'' if one == 1 else f'{one} '}Ir + {formula}): "
+        f"{short_count(found.cycles)} cycles{_plus_minus(report, 'CEst')} "
+        f"({'' if one == 1 else f'{one} '}Ir + {formula}): "
         f"{100 * found.instructions:.0f}% instr., {100 * (found.l1_data + found.l1_code):.0f}% L1, {l2}"
         f"{100 * found.last_level:.0f}% LL"
     )

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How far misses behind the first level depend on where pages lie in memory, by --placements=N: docs/machines.md.
+
+A run has N placements at random, the first of which is the one that is profiled. Of two runs on a real machine, each
+has a placement of its own. So by 95 % they differ by less than t s √2, where s is the standard deviation of the N
+placements, and t Student's quantile of 97.5 % with N - 1 degrees of freedom.
+
+What does not depend on pages is the same in all placements, and nothing is said of events that were not counted in each
+of them: a metric has a spread only if it is a sum of events of both kinds that are known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from .metrics import Metric
+from .profile import Part, Profile
+
+# The descriptions: how many there are, with their seeds; and the counts of each, of an event.
+PLACEMENTS = "Placements"
+_OF_EVENT = "Placements of "
+_NUMBER = re.compile(r"(\d{1,2}), seeds (\d{1,20}) to (\d{1,20})", re.ASCII)
+_COUNTS = re.compile(r"\d{1,20}(?: \d{1,20}){1,31}", re.ASCII)
+
+# The events that do not depend on pages. (There are more of these, but no metric adds them to misses of L2 or LL.)
+_OF_FIRST_LEVEL = frozenset({"Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw"})
+
+# Student's quantiles of 97.5 %, by degrees of freedom from 1 to 31.
+_QUANTILES = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042, 2.040,
+)
+
+Counts = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placements:
+    """seeds: the first and the last. processes: for each process, the counts of its placements by event; those of the
+    same process add up, part by part."""
+
+    number: int
+    seeds: tuple[str, str]
+    processes: tuple[Mapping[str, Counts], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What a metric is in all placements. width: two runs differ by less, by 95 %."""
+
+    mean: float
+    deviation: float
+    least: int
+    most: int
+    width: float
+
+
+def is_of_placements(name: str) -> bool:
+    """Whether a description is about placements."""
+    return name == PLACEMENTS or name.startswith(_OF_EVENT)
+
+
+def is_of_event(name: str) -> bool:
+    """Whether a description has the counts of an event."""
+    return name.startswith(_OF_EVENT)
+
+
+def placements_of(profile: Profile) -> Placements | None:
+    """The placements of a profile; None unless all of its parts have them, equally many."""
+    number = 0
+    seeds = ("", "")
+    processes: dict[str, dict[str, Counts]] = {}
+    for part in profile.parts:
+        found = _NUMBER.fullmatch(dict(part.descriptions).get(PLACEMENTS, ""))
+        counts = _counts(part)
+        if found is None or not counts or {len(row) for row in counts.values()} != {int(found[1])}:
+            return None
+        known = processes.setdefault(part.pid, {})
+        if number not in (0, int(found[1])) or known and known.keys() != counts.keys():
+            return None
+        number, seeds = int(found[1]), (found[2], found[3])
+        for event, row in counts.items():
+            known[event] = tuple(map(sum, zip(known.get(event, (0,) * number), row)))
+    return Placements(number, seeds, tuple(processes.values()))
+
+
+def _counts(part: Part) -> dict[str, Counts]:
+    """The counts by event."""
+    return {
+        name.removeprefix(_OF_EVENT): tuple(map(int, text.split()))
+        for name, text in part.descriptions
+        if name.startswith(_OF_EVENT) and _COUNTS.fullmatch(text)
+    }
+
+
+def spread_of(found: Placements | None, metric: Metric, profile: Profile) -> Spread | None:
+    """The spread of a metric's total; None if it does not depend on pages, or if that is not known."""
+    if found is None or metric.is_ratio or metric.is_time:
+        return None
+    weights = {event: weight for event, weight in zip(profile.events, metric.numerator) if weight}
+    depends = [event for event in weights if event not in _OF_FIRST_LEVEL]
+    if not depends or any(event not in counts for counts in found.processes for event in depends):
+        return None
+    constant = sum(
+        weight * total for event, weight, total in _with_totals(weights, profile) if event in _OF_FIRST_LEVEL
+    )
+    # The sums of each process; pages of one process lie where they do whatever those of another one do.
+    values = [
+        [sum(weights[event] * counts[event][i] for event in depends) for i in range(found.number)]
+        for counts in found.processes
+    ]
+    variance = sum(_variance(row) for row in values)
+    return Spread(
+        constant + sum(sum(row) for row in values) / found.number,
+        sqrt(variance),
+        constant + sum(min(row) for row in values),
+        constant + sum(max(row) for row in values),
+        _QUANTILES[found.number - 2] * sqrt(2 * variance),
+    )
+
+
+def _with_totals(weights: Mapping[str, int], profile: Profile) -> list[tuple[str, int, int]]:
+    totals = dict(zip(profile.events, profile.totals()))
+    return [(event, weight, totals[event]) for event, weight in weights.items()]
+
+
+def _variance(values: Sequence[int]) -> float:
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def width_of_change(before: Spread, after: Spread) -> float:
+    """By how much two runs differ, at most (95 %), one of either program: half of the variance is that of each."""
+    return sqrt((before.width**2 + after.width**2) / 2)
+
+
+def width_of(before: Profile, after: Profile, old: Metric, new: Metric) -> float | None:
+    """By how much a total may change because pages lie elsewhere; None if not known. old, new: the metric of either
+    profile."""
+    spreads = (
+        spread_of(placements_of(before), old, before), spread_of(placements_of(after), new, after)
+    )
+    return None if spreads[0] is None or spreads[1] is None else width_of_change(spreads[0], spreads[1])
+
+
+def first_violation(profile: Profile) -> str | None:
+    """A sentence on the first placement, which is the one that is profiled, if it has other counts than the part."""
+    for part in profile.parts:
+        for event, row in _counts(part).items():
+            if event in profile.events and row[0] != (found := part.sums[profile.events.index(event)]):
+                return (
+                    f"{part.source}: the first placement has {event} {row[0]:,}, but the costs add up to {found:,}"
+                )
+    return None
