@@ -11,6 +11,13 @@
 #include "engine/cache/page_placement.h"
 
 namespace bd {
+namespace {
+
+// How many steps ahead the host is told of what it will need.
+constexpr std::size_t kStepsFar = 16;
+constexpr std::size_t kStepsNear = 8;
+
+}  // namespace
 
 class Placements::Levels {
 public:
@@ -53,11 +60,20 @@ public:
         last_.flush();
     }
 
-    [[gnu::always_inline]] void host_prefetch(Address address) const {
+    // Prefetch, in two steps, on the host, what load() will need.
+    [[gnu::always_inline]] void host_prefetch_far(Address address) const {
         if (l2_ != nullptr) {
             l2_->host_prefetch_set(LineNumber{address >> l2_bits_});
         } else {
             last_.host_prefetch_set(address);
+        }
+    }
+    [[gnu::always_inline]] void host_prefetch_near(Address address) {
+        if (l2_ != nullptr) {
+            l2_->host_prefetch_line(LineNumber{address >> l2_bits_});
+            last_.host_prefetch_set(address);
+        } else {
+            last_.host_prefetch_line(address);
         }
     }
 
@@ -94,12 +110,12 @@ Placements::Placements(const CacheGeometries& caches, std::uint32_t number, cons
     : first_seed_(caches.pages.seed),
       has_l2_(caches.has_l2()),
       follows_instructions_(config.prefetchers.stride),
-      outcomes_(number - 1, Outcome::kHit),
       misses_(number) {
     BD_CHECK(number >= kLeast && number <= kMost);
     BD_CHECK(caches.pages.frames == PageFrames::kRandom);
     LastLevelConfig reads_only = config;
     reads_only.write_back = false;
+    steps_.reserve(kManySteps);
     for (std::uint32_t i = 1; i < number; ++i) {
         CacheGeometries elsewhere = caches;
         elsewhere.pages.seed += i;
@@ -109,32 +125,31 @@ Placements::Placements(const CacheGeometries& caches, std::uint32_t number, cons
 
 Placements::~Placements() = default;
 
-void Placements::load(Reference reference, Address address, std::uint32_t size, Address instruction) {
-    // All of them will wait for the host's memory, so they do it together.
-    for (const auto& other : others_) other->host_prefetch(address);
+void Placements::settle() {
+    BD_CHECK(steps_.empty() || steps_.back().end != kNoEnd);
     for (std::size_t i = 0; i < others_.size(); ++i) {
-        outcomes_[i] = std::max(outcomes_[i], others_[i]->load(reference, address, size, instruction));
-    }
-}
-
-void Placements::end_access(std::size_t kind, Outcome first, bool counts) {
-    const auto count = [&](std::size_t placement, Outcome outcome) {
-        for (const Level level : {Level::kL2, Level::kLL}) {
-            if (bd::misses(outcome, level)) ++misses_[placement][static_cast<std::size_t>(level)][kind];
+        Levels& levels = *others_[i];
+        Outcome outcome = Outcome::kHit;
+        for (std::size_t at = 0; at < steps_.size(); ++at) {
+            if (at + kStepsFar < steps_.size()) levels.host_prefetch_far(steps_[at + kStepsFar].address);
+            if (at + kStepsNear < steps_.size()) levels.host_prefetch_near(steps_[at + kStepsNear].address);
+            const Step& step = steps_[at];
+            outcome = std::max(outcome, levels.load(step.reference, step.address, step.size, step.instruction));
+            if (step.end == kNoEnd) continue;
+            if (step.end != kUncounted) count(&misses_[i + 1], step.end, outcome);
+            outcome = Outcome::kHit;
         }
-    };
-    if (counts) count(0, first);
-    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-        if (counts) count(i + 1, outcomes_[i]);
-        outcomes_[i] = Outcome::kHit;
     }
+    steps_.clear();
 }
 
 void Placements::flush() {
+    settle();
     for (const auto& other : others_) other->flush();
 }
 
 void Placements::clear_counts() {
+    settle();
     misses_.assign(misses_.size(), {});
 }
 

@@ -110,6 +110,7 @@ void Engine::finish() {
     state_.ledger.check_balance();
     if (state_.objects != nullptr) state_.objects->settle();
     if (state_.why != nullptr) state_.why->sum_up();
+    if (state_.placements != nullptr) state_.placements->settle();
     if (state_.flow != nullptr) {
         state_.flow->settle();
         check_flow();

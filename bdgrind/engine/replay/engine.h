@@ -110,7 +110,7 @@ public:
     // Null if there is only one core. Complete after settle() or finish().
     const Sharing* sharing() const { return state_.sharing.get(); }
     const CoreLoads* core_loads() const { return state_.core_loads.get(); }
-    // Null if pages lie in one way only.
+    // Null if pages lie in one way only. Complete after settle() or finish().
     const Placements* placements() const { return state_.placements.get(); }
     // By ScopeId - 1; empty if carriers of reuses were not asked for.
     std::span<const Scope> scopes() const {

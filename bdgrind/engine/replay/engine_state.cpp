@@ -387,6 +387,7 @@ void EngineState::settle() {
     }
     if (objects != nullptr) objects->settle();
     if (why != nullptr) why->sum_up();
+    if (placements != nullptr) placements->settle();
 }
 
 void EngineState::zero(std::uint32_t thread_zeroed) {

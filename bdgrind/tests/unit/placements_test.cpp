@@ -135,6 +135,7 @@ TEST(Placements, PagesCollideOrNot) {
                 placements.end_access(1, Outcome::kLLMiss, true);
             }
         }
+        placements.settle();
         std::array<std::uint64_t, kNumber> found{};
         for (std::uint32_t i = 0; i < kNumber; ++i) {
             found[i] = placements.misses(i)[static_cast<std::size_t>(Level::kLL)][1];
@@ -155,6 +156,26 @@ TEST(Placements, PagesCollideOrNot) {
     EXPECT_LT(colliding, 26u);
 }
 
+// As many as wait at a time are simulated in between, of accesses to two lines each as well.
+TEST(Placements, AnyNumberOfAccessesMayWait) {
+    CacheGeometries caches{.i1 = {1024, 2, 64}, .d1 = {1024, 2, 64}, .ll = {4096, 1, 64}};
+    caches.pages.frames = PageFrames::kRandom;
+    for (const unsigned lines : {1u, 2u, 3u}) {
+        Placements placements(caches, 3, {});
+        constexpr std::uint64_t kAccesses = 5'000;
+        for (std::uint64_t i = 0; i < kAccesses; ++i) {
+            for (unsigned line = 0; line < lines; ++line) {
+                placements.load(Reference::kData, 64 * (lines * i + line), 8, 0);
+            }
+            placements.end_access(2, Outcome::kLLMiss, true);
+        }
+        placements.settle();
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            EXPECT_EQ(misses_of(placements, i), (std::array<std::uint64_t, 6>{0, 0, 0, 0, 0, kAccesses}));
+        }
+    }
+}
+
 TEST(Placements, WhatIsNotCollectedIsNotCounted) {
     CacheGeometries caches{.i1 = {1024, 2, 64}, .d1 = {1024, 2, 64}, .ll = {4096, 1, 64}};
     caches.pages.frames = PageFrames::kRandom;
@@ -163,11 +184,13 @@ TEST(Placements, WhatIsNotCollectedIsNotCounted) {
     placements.end_access(0, Outcome::kLLMiss, false);
     placements.load(Reference::kFetch, 0x10'0000, 4, 0);  // in LL since
     placements.end_access(0, Outcome::kL1Miss, true);
+    placements.settle();
     EXPECT_EQ(misses_of(placements, 1), (std::array<std::uint64_t, 6>{}));
     placements.flush();
     placements.load(Reference::kFetch, 0x10'0000, 4, 0);
     placements.load(Reference::kFetch, 0x10'0040, 4, 0);  // one access to two lines
     placements.end_access(0, Outcome::kLLMiss, true);
+    placements.settle();
     EXPECT_EQ(misses_of(placements, 1), (std::array<std::uint64_t, 6>{0, 0, 0, 1}));
 }
 
@@ -177,6 +200,7 @@ TEST(Placements, AHeadHasALineForEachEvent) {
     Placements placements(caches, 3, {});
     placements.load(Reference::kData, 0x10'0000, 8, 0);
     placements.end_access(2, Outcome::kLLMiss, true);
+    placements.settle();
     RunDescription run;
     run.placements = &placements;
     test::Text text;
