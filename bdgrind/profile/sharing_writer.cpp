@@ -30,6 +30,8 @@ void SharingWriter::write(const RunDescription& run) {
     out_ << "line: " << engine_.config().caches.d1.line_bytes << "\ncores: " << engine_.config().cores
          << "\ncoherence: " << (engine_.config().coherence == CoherenceProtocol::kMesi ? "mesi" : "moesi")
          << "\npage: " << (1u << CoreLoads::kPageBits) << '\n';
+    const LastLevelShares* const shares = engine_.config().separate_threads ? nullptr : engine_.ll_shares();
+    if (shares != nullptr) out_ << "ll-lines: " << shares->lines() << '\n';
     names.write(out_, engine_);
     places.write(out_, names);
     write_lines(run.thread);
@@ -37,6 +39,7 @@ void SharingWriter::write(const RunDescription& run) {
     if (engine_.core_costs().counts() && !engine_.config().separate_threads) write_totals();
     write_accesses(places, run.thread <= 1);
     write_loads(places, run);
+    if (shares != nullptr) write_shares(*shares);
 }
 
 // By group, as numbered in the file of data objects; empty if there is none.
@@ -165,6 +168,25 @@ void SharingWriter::write_loads(const WhyPlaces& places, const RunDescription& r
     }
     write_section(out_, "loads: core place group pages lines second further", rows);
     write_section(out_, "page-misses: load core misses", misses);
+}
+
+// What is not 0.
+void SharingWriter::write_shares(const LastLevelShares& shares) {
+    std::vector<std::array<std::uint64_t, 3>> cores;
+    std::vector<std::array<std::uint64_t, 4>> evictions;
+    for (std::uint32_t core = 0; core < shares.cores(); ++core) {
+        if (shares.puts(core) != 0 || shares.held(core) != 0) {
+            cores.push_back({core, shares.puts(core), shares.held(core)});
+        }
+        for (std::uint32_t loser = 0; loser < shares.cores(); ++loser) {
+            const LastLevelShares::Evicted& evicted = shares.evicted(core, loser);
+            if (evicted.lines != 0 || evicted.again != 0) {
+                evictions.push_back({core, loser, evicted.lines, evicted.again});
+            }
+        }
+    }
+    write_section(out_, "ll-cores: core lines held", cores);
+    write_section(out_, "ll-evictions: evictor core lines again", evictions);
 }
 
 }  // namespace bd

@@ -31,6 +31,7 @@ private:
     void write_totals();
     void write_accesses(const WhyPlaces& places, bool has_rest);
     void write_loads(const WhyPlaces& places, const RunDescription& run);
+    void write_shares(const LastLevelShares& shares);
     std::vector<std::uint32_t> group_numbers(std::uint32_t thread) const;
     bool is_written(const CoreLoad& load, const WhyPlaces& places, bool has_rest) const;
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..analyses.data.core_loads import CoreLoadsReport
+from ..analyses.data.last_level import LastLevelReport
 from ..analyses.data.sharing import CoreBytes, SharedData, SharingReport
 from ..model.objects import Identity, ObjectGroup
 from ..model.profile import Function
 from ..views.core_loads import again_text, data_label, touch_summary, touch_text
 from ..views.json_values import text
+from ..views.last_level import EXPLANATION, LAST_LEVEL_HEADS, conflict_text, last_level_row
 from ..views.names import Names
-from ..views.sharing import KINDS, brief_sharing, core_name, data_name, runs
+from ..views.sharing import KINDS, brief_sharing, core_label, core_name, data_name, runs
 from ..views.text import Page
 from . import schema
 from .numbers import Numbers
@@ -38,6 +40,19 @@ def sharing_for_page(
         "says": text(brief_sharing(found, instructions, page, with_option=False) or ""),
         "data": [_data(data, found, number_of, page, numbers) for data in found.data[:_MOST_DATA]],
         "loads": None if found.loads is None else _loads(found.loads, found, number_of, page),
+        "lastLevel": None if found.last_level is None else _last_level(found.last_level, found),
+    }
+
+
+def _last_level(last: LastLevelReport, found: SharingReport) -> schema.LastLevel:
+    return {
+        "heads": [*LAST_LEVEL_HEADS],
+        "rows": [
+            (core_label(one.core, found), [*last_level_row(one, found, lambda number: f"{number:,}")])
+            for one in last.cores
+        ],
+        "says": [conflict_text(one, found) for one in last.conflicts],
+        "key": EXPLANATION,
     }
 
 

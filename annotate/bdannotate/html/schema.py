@@ -275,6 +275,15 @@ class CoreLoads(TypedDict):
     more: tuple[int, int]  # how many of both there are besides
 
 
+class LastLevel(TypedDict):
+    """How cores share the last level."""
+
+    heads: list[str]  # of the columns of rows, behind the core
+    rows: list[tuple[str, list[str]]]  # by core: its name and the values
+    says: list[str]  # sentences on cores that drive out lines of others
+    key: str  # what the columns are
+
+
 class Sharing(TypedDict):
     """Lines that cores take from each other."""
 
@@ -286,6 +295,7 @@ class Sharing(TypedDict):
     says: str  # what the summary says of it; empty if there is nothing to gain
     data: list[SharedData]  # most transfers first
     loads: CoreLoads | None  # None where the run did not note it
+    lastLevel: LastLevel | None  # the same
 
 
 class PathRow(TypedDict):

@@ -26,7 +26,8 @@ def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey,
     text = [
         "sharing: 1\n", *run_lines(head), f"line: {found.line}\ncores: {found.cores}\n",
         f"coherence: {found.protocol.value}\n" if found.protocol else "",
-        f"page: {found.page}\n" if found.page else "", names.text(), f"places: {len(places)}\n",
+        f"page: {found.page}\n" if found.page else "",
+        f"ll-lines: {found.ll_lines}\n" if found.ll_lines else "", names.text(), f"places: {len(places)}\n",
     ]
     text += (
         f"{names.functions[place.function]} {names.files[place.file]} {place.line} {place.address}\n"
@@ -48,6 +49,9 @@ def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey,
     yield from section("accesses", _ACCESSES, sorted(
         (new_line[line], core, new_place[place], *counts) for line, core, place, *counts in zip(*found.accesses)
     ))
+    if found.ll_lines:
+        yield from section("ll-cores", "core lines held", found.ll_cores)
+        yield from section("ll-evictions", "evictor core lines again", found.ll_evictions)
     if not found.page:
         return
     loads = [

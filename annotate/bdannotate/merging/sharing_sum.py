@@ -12,7 +12,9 @@ from ..model.errors import UserError
 from ..model.narrow import narrow
 from ..model.objects import Objects
 from ..model.profile import Row
-from ..model.sharing import CoreTotals, Protocol, Sharing, sum_of_cores
+from ..model.sharing import (
+    CoreTotals, LastLevelCore, LastLevelEviction, Protocol, Sharing, sum_of_cores, sum_of_evictions, sum_of_ll_cores,
+)
 from ..model.why import Instruction
 from .objects_file import GroupKey
 from .why_sum import keys_of_groups
@@ -31,6 +33,7 @@ class RankSharing(NamedTuple):
     page: bytes; 0: loads are not recorded.
     loads: by core, place and group.
     page_misses: by number of a load, from 1, and core.
+    ll_lines: those of the last level; 0: what cores have of it is not recorded.
     """
 
     source: str
@@ -47,6 +50,9 @@ class RankSharing(NamedTuple):
     loads: _Columns
     page_misses: _Columns
     protocol: Protocol | None
+    ll_lines: int
+    ll_cores: tuple[LastLevelCore, ...]
+    ll_evictions: tuple[LastLevelEviction, ...]
 
 
 def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
@@ -77,6 +83,7 @@ def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
         _columns(loads),
         _columns((number, *one) for number, load in enumerate(sharing.loads, 1) for one in load.misses),
         sharing.protocol,
+        sharing.ll_lines, sharing.ll_cores, sharing.ll_evictions,
     )
 
 
@@ -93,9 +100,17 @@ def added(things: Sequence[RankSharing], most_lines: int, most_accesses: int) ->
             raise UserError(
                 f"{thing.source} has pages of {thing.page} bytes, but {things[0].source} of {things[0].page}"
             )
+        if thing.ll_lines and things[0].ll_lines and thing.ll_lines != things[0].ll_lines:
+            raise UserError(
+                f"{thing.source} has a last level of {thing.ll_lines:,} lines, but {things[0].source} of "
+                f"{things[0].ll_lines:,}"
+            )
         found.add(thing)
     found.cut(most_lines, most_accesses)
     return found.whole(things[0], max(thing.cores for thing in things), max(thing.page for thing in things))._replace(
+        ll_lines=max(thing.ll_lines for thing in things),
+        ll_cores=sum_of_ll_cores(row for thing in things for row in thing.ll_cores),
+        ll_evictions=sum_of_evictions(row for thing in things for row in thing.ll_evictions),
         protocol=things[0].protocol if len({thing.protocol for thing in things}) == 1 else None
     )
 
@@ -208,7 +223,7 @@ class _Sum:
             page,
             _columns((*key, *counts) for key, counts in self._loads.items()),
             _columns((load_number[load], core, count) for (load, core), count in self._page_misses.items()),
-            first.protocol,
+            first.protocol, 0, (), (),
         )
 
 

@@ -105,6 +105,23 @@ class CoreLoad(NamedTuple):
     misses: tuple[tuple[int, int], ...]  # by core: misses of the last level in the pages that it touched first
 
 
+class LastLevelCore(NamedTuple):
+    """What a core has loaded into the last level that all cores share."""
+
+    core: int
+    lines: int  # that it loaded
+    held: int  # how many of its lines were there each time after any core had loaded one, added up
+
+
+class LastLevelEviction(NamedTuple):
+    """Lines of a core that another one, or the same, has driven out of the last level."""
+
+    evictor: int
+    core: int
+    lines: int
+    again: int  # of these, those that `core` was the next to load
+
+
 @dataclass(frozen=True, slots=True)
 class Sharing:
     """The contents of a sharing file. others: accesses to the lines that are not in `lines`."""
@@ -118,6 +135,9 @@ class Sharing:
     page: int = 0  # bytes; 0: pages and loads are not recorded
     loads: tuple[CoreLoad, ...] = ()
     protocol: Protocol | None = None  # None: not recorded
+    ll_lines: int = 0  # that the last level has; 0: what cores have of it is not recorded
+    ll_cores: tuple[LastLevelCore, ...] = ()  # by core
+    ll_evictions: tuple[LastLevelEviction, ...] = ()  # by core that evicts, and by core
 
     @property
     def reads(self) -> int:
@@ -155,7 +175,11 @@ def merge(found: Sequence[Sharing], name: Callable[[Function], Function]) -> Sha
         for load in one.loads
     )
     page = max(one.page for one in found)
-    return Sharing(parts, found[0].line, found[0].cores, tuple(lines), others, totals, page, loads, _protocol_of(found))
+    return Sharing(
+        parts, found[0].line, found[0].cores, tuple(lines), others, totals, page, loads, _protocol_of(found),
+        max(one.ll_lines for one in found), sum_of_ll_cores(core for one in found for core in one.ll_cores),
+        sum_of_evictions(row for one in found for row in one.ll_evictions),
+    )
 
 
 def _protocol_of(found: Sequence[Sharing]) -> Protocol | None:
@@ -170,6 +194,24 @@ def sum_of_cores(totals: Iterable[CoreTotals]) -> tuple[CoreTotals, ...]:
     for core, counts in totals:
         sums[core] = tuple(map(add, sums.get(core, (0,) * len(counts)), counts))
     return tuple(CoreTotals(core, sums[core]) for core in sorted(sums))
+
+
+def sum_of_ll_cores(rows: Iterable[LastLevelCore]) -> tuple[LastLevelCore, ...]:
+    """The sum for each core, by core."""
+    sums: dict[int, tuple[int, int]] = {}
+    for core, lines, held in rows:
+        before = sums.get(core, (0, 0))
+        sums[core] = before[0] + lines, before[1] + held
+    return tuple(LastLevelCore(core, *sums[core]) for core in sorted(sums))
+
+
+def sum_of_evictions(rows: Iterable[LastLevelEviction]) -> tuple[LastLevelEviction, ...]:
+    """The sum for each two cores, by core."""
+    sums: dict[tuple[int, int], tuple[int, int]] = {}
+    for evictor, core, lines, again in rows:
+        before = sums.get((evictor, core), (0, 0))
+        sums[evictor, core] = before[0] + lines, before[1] + again
+    return tuple(LastLevelEviction(*cores, *sums[cores]) for cores in sorted(sums))
 
 
 def run_violation(found: Sequence[Sharing], profile: Profile) -> str | None:

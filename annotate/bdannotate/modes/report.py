@@ -22,6 +22,7 @@ from ..reading.why import why_path
 from ..views import csv_report, json_report, text_report
 from ..views.curve import NamedCurve, curve_lines, curve_title
 from ..views.json_values import to_json
+from ..views.last_level import LAST_LEVEL_TITLE, last_level_lines
 from ..views.names import Names
 from ..views.paths import PATHS_TITLE, line_texts, path_lines
 from ..views.ranks import rank_sections
@@ -178,6 +179,9 @@ def _sections(
         lines += text_report.section(SHARING_TITLE, sharing_lines(sharing, most, page), page)
         if sharing.totals:
             lines += text_report.section(CORES_TITLE, core_lines(sharing, page), page)
+        if sharing.last_level is not None and sharing.last_level.cores:
+            about_last = last_level_lines(sharing.last_level, sharing, most, page)
+            lines += text_report.section(LAST_LEVEL_TITLE, about_last, page)
         if sharing.loads is not None and sharing.loads.touches:
             lines += text_report.section(TOUCHES_TITLE, touch_lines(sharing.loads, sharing, most, page), page)
         if sharing.loads is not None and sharing.loads.again:

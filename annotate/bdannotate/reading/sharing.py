@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..model.errors import FormatProblem, shorten
-from ..model.sharing import CORE_EVENTS, CoreLoad, CoreTotals, CoreUse, Protocol, SharedAccess, SharedLine, Sharing
+from ..model.sharing import (
+    CORE_EVENTS, CoreLoad, CoreTotals, CoreUse, LastLevelCore, LastLevelEviction, Protocol, SharedAccess, SharedLine,
+    Sharing, sum_of_evictions, sum_of_ll_cores,
+)
 from ..model.why import Instruction
 from .columns import path_beside
 from .sections import SectionReader, Table, number_of
@@ -20,8 +23,10 @@ _SECTIONS = {
     "totals": ("core", *CORE_EVENTS),
     "loads": ("core", "place", "group", "pages", "lines", "second", "further"),
     "page-misses": ("load", "core", "misses"),
+    "ll-cores": ("core", "lines", "held"),
+    "ll-evictions": ("evictor", "core", "lines", "again"),
 }
-_OPTIONAL = {"totals", "loads", "page-misses"}
+_OPTIONAL = {"totals", "loads", "page-misses", "ll-cores", "ll-evictions"}
 _MOST_CORES = 64
 
 
@@ -42,7 +47,7 @@ class _Reader(SectionReader[Sharing]):
     sections = _SECTIONS
 
     def _part(self) -> Sharing:
-        headers, own, _, places, _ = self._places_head(("line", "cores", "coherence", "page"))
+        headers, own, _, places, _ = self._places_head(("line", "cores", "coherence", "page", "ll-lines"))
         line, cores = number_of(own, "line"), number_of(own, "cores")
         if line > 64 or cores > _MOST_CORES:
             raise FormatProblem(f"lines of {line:,} bytes and {cores:,} cores are more than there can be")
@@ -55,6 +60,7 @@ class _Reader(SectionReader[Sharing]):
         return Sharing(
             (headers.part(self._source, ()),), line, cores, lines, others, _totals(found.get("totals")), page,
             _loads(found, places), _protocol(own.get("coherence")),
+            number_of(own, "ll-lines") if "ll-lines" in own else 0, *_last_level(found),
         )
 
 
@@ -113,6 +119,17 @@ def _loads(found: Mapping[str, Table], places: Sequence[Instruction | None]) -> 
     for unknown in misses:
         raise FormatProblem(f"page-misses: there is no load {unknown}")
     return tuple(loads)
+
+
+def _last_level(
+    found: Mapping[str, Table]
+) -> tuple[tuple[LastLevelCore, ...], tuple[LastLevelEviction, ...]]:
+    """What cores have of the last level, and what they drive out of it."""
+    cores = [LastLevelCore(*row) for row in found["ll-cores"].rows] if "ll-cores" in found else []
+    evictions = [LastLevelEviction(*row) for row in found["ll-evictions"].rows] if "ll-evictions" in found else []
+    for number in (*(one.core for one in cores), *(core for one in evictions for core in one[:2])):
+        _check(number, _MOST_CORES, "core")
+    return sum_of_ll_cores(cores), sum_of_evictions(evictions)
 
 
 def _check(number: int, limit: int, what: str) -> None:

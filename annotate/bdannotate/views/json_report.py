@@ -36,6 +36,7 @@ from .paths import paths_json
 from .placements import change_json, placements_json
 from .ranks import ranks_json
 from .core_loads import loads_json
+from .last_level import last_level_json
 from .sharing import sharing_json
 
 # Incremented if a reader of the old schema would misread the new one.
@@ -103,7 +104,7 @@ def profile_json(
         **({"objects": _objects(objects, details, index)} if objects else {}),
         **({"curve": named_curve_json(curve)} if curve else {}),
         **({} if repairs is None else {"repairs": repairs_json(repairs)}),
-        **({} if sharing is None else {"sharing": {**sharing_json(sharing), **loads_json(sharing.loads)}}),
+        **({} if sharing is None else {"sharing": {**sharing_json(sharing), **loads_json(sharing.loads), **last_level_json(sharing.last_level)}}),
         **({} if ranks is None else {"ranks": ranks_json(ranks)}),
         **({} if paths is None else {"paths": paths_json(paths)}),
     }

@@ -251,6 +251,14 @@ export interface CoreLoads {
     more: [number, number]; // how many of both there are besides
 }
 
+// How cores share the last level.
+export interface LastLevel {
+    heads: string[]; // of the columns of rows, behind the core
+    rows: [string, string[]][]; // by core: its name and the values
+    says: string[]; // sentences on cores that drive out lines of others
+    key: string; // what the columns are
+}
+
 // Lines that cores take from each other.
 export interface Sharing {
     line: number; // bytes
@@ -261,6 +269,7 @@ export interface Sharing {
     says: string; // what the summary says of it; empty if there is nothing to gain
     data: SharedData[]; // most transfers first
     loads: CoreLoads | null; // None where the run did not note it
+    lastLevel: LastLevel | null; // the same
 }
 
 // The cost of some paths: a count for each of Paths.columns.

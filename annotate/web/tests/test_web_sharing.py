@@ -50,3 +50,14 @@ def test_what_several_cores_load_is_told_as_in_the_text(browse, reports):
     assert "100 pages, first touched by thread 1 in count (prog.c:23)" in touches
     assert "initialise in parallel" in touches
     assert "4,007 lines, loaded 7,009 more times" in again
+
+
+def test_cores_share_the_last_level_as_in_the_text(browse, reports):
+    sentence, rows = browse(reports / "last_level.html", [
+        {"fragment": "#sharing", "axe": True, "read": "document.querySelector('[data-last-level] p').innerText"},
+        {"read": "Array.from(document.querySelectorAll('[data-last-level] tbody tr'), (row) => "
+                 "Array.from(row.cells, (cell) => cell.innerText))"},
+    ])
+    assert sentence.startswith("Thread 3 drives out 61% of the lines of thread 1 that leave the last level")
+    assert rows[0] == ["thread 1", "9.4%", "100", "100", "63", "52", "thread 3, 61%"]
+    assert len(rows) == 3

@@ -30,6 +30,7 @@ from object_files import ObjectFile  # noqa: E402
 from path_files import beside as paths_beside  # noqa: E402
 from test_core_loads import ALL as LOADS  # noqa: E402
 from test_html_data import two_with_objects  # noqa: E402
+from test_last_level import ALL as LAST_LEVEL  # noqa: E402
 from test_objects import GROUPS, HEAP  # noqa: E402
 from test_sharing import beside as sharing_beside  # noqa: E402
 from test_ranks import job  # noqa: E402
@@ -186,6 +187,9 @@ def make_reports(folder):
     annotate(f"--html={folder}/shared.html", sharing_beside(folder / "shared"))
     (folder / "loads").mkdir()
     annotate(f"--html={folder}/loads.html", sharing_beside(folder / "loads", LOADS, more_head=["page: 4096"]))
+    (folder / "last_level").mkdir()
+    shares = sharing_beside(folder / "last_level", LAST_LEVEL, more_head=["ll-lines: 16"])
+    annotate(f"--html={folder}/last_level.html", shares)
     (folder / "flow").mkdir()
     annotate(f"--html={folder}/flow.html", paths_beside(folder / "flow"))
     (folder / "typed").mkdir()

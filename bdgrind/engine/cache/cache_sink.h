@@ -54,6 +54,8 @@ concept CacheSink = requires(Sink& sink, const LoadEvent& load, const EvictEvent
     sink.on_evict_data(evict_data);
     sink.on_prefetched(prefetch);
     sink.drop_charges(target);  // the line stays, and is no longer charged
+    // Whether what is loaded is counted, as costs are collected; asked only if cores share LL.
+    { sink.is_counted() } -> std::same_as<bool>;
 };
 
 }  // namespace bd

@@ -398,7 +398,7 @@ private:
             }
             if (left.dirty) to->l2.dirty[to_index] = true;
         } else if (!is_flushing_) {
-            last_.put(line, left);
+            last_.put(line, left, from.number);
         } else if constexpr (kTraits.line_use) {
             retire(left.use);
         }
@@ -491,6 +491,8 @@ private:
         sink_.on_evict({Level::kLL, use.target, use.accesses, use.bytes.count(), 1u << last_.line_bits()});
     }
     void prefetched(const ChargeTarget& target, bool is_used) { sink_.on_prefetched({target, is_used}); }
+    std::uint32_t running_core() const { return here_->number; }
+    bool is_counted() { return sink_.is_counted(); }
     Address data_instruction() const {
         const Block& block = *exit_of(chunk_->words[data_position_.record]).block;
         return block.instruction_address(block.accesses()[data_position_.access].instruction);

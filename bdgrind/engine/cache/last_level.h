@@ -16,6 +16,9 @@
 //       void prefetched(const ChargeTarget&, bool is_used);
 //       // The address of the instruction whose access to data is being simulated.
 //       Address data_instruction();
+//       // The core that runs, and whether what happens there is counted; asked only if cores share LL.
+//       std::uint32_t running_core();
+//       bool is_counted();
 //   };
 
 #pragma once
@@ -71,9 +74,11 @@ public:
           lines_(caches.ll, pages),
           line_bits_(caches.ll.line_bits()),
           is_exclusive_(caches.is_exclusive()),
+          shares_(config.shares),
           touched_(lines_.size() + (is_exclusive_ ? static_cast<std::uint32_t>(caches.l2.lines()) : 0), rules),
           dirty_(config.write_back ? lines_.size() : 0) {
         BD_CHECK(kTraits.write_back || !config.write_back);
+        BD_CHECK(shares_ == nullptr || shares_->lines() == lines_.size());
         if (config.prefetches()) prefetching_ = std::make_unique<Prefetching>(caches.ll, config);
     }
 
@@ -127,20 +132,22 @@ public:
         }
         if (misses) {
             if constexpr (kTraits.line_use) use->use = {{}, front_.target_of_load(reference, address)};
+            if (has_shares()) note_load(line);
         } else if (index != Lines::kAbsent) {
             if (prefetches()) settle_prefetched(index, true);
             if constexpr (kTraits.line_use) use->use = lines_.use_of(index);
             if constexpr (kTraits.write_back) use->dirty = dirty_.size() != 0 && std::exchange(dirty_[index], false);
             lines_.remove(index);
+            if (has_shares()) shares_->take(index);
         }
         return misses;
     }
     void prefetch_after_take(Reference reference, LineNumber line, bool missed, Address address) {
         if (prefetches()) prefetch_after(reference, line, missed, address);
     }
-    // A line that L2 evicts, and that is absent here, comes to this level.
-    void put(LineNumber line, const ExclusiveUse& use) {
-        const std::uint32_t index = place(line, use.use);
+    // A line that the L2 of a core evicts, and that is absent here, comes to this level.
+    void put(LineNumber line, const ExclusiveUse& use, std::uint32_t core) {
+        const std::uint32_t index = place(line, use.use, core);
         if constexpr (kTraits.write_back) {
             if (use.dirty) dirty_[index] = true;
         }
@@ -174,6 +181,7 @@ public:
         }
         if constexpr (kTraits.why) touched_.clear();
         if (prefetches()) prefetching_->clear();
+        if (shares_ != nullptr) shares_->clear_lines();
     }
 
     // With kTraits.why: the greatest cause of a miss since this was last called.
@@ -198,19 +206,32 @@ private:
         NotTouched(std::uint32_t, ReuseRules) {}
     };
 
+    bool has_shares() const { return __builtin_expect(shares_ != nullptr, 0); }
+    [[gnu::noinline, gnu::cold]] void note_load(LineNumber line) {
+        shares_->load(front_.running_core(), line, front_.is_counted());
+    }
     bool prefetches() const { return __builtin_expect(prefetching_ != nullptr, 0); }
 
     // Loads a line that is absent.
     std::uint32_t insert(Reference reference, LineNumber line, Address address) {
         const ChargeTarget target = front_.target_of_load(reference, address);
+        std::uint32_t core = 0;
+        if (has_shares()) {
+            core = front_.running_core();
+            note_load(line);
+        }
         if constexpr (kTraits.line_use) {
-            return place(line, {{}, target});
+            return place(line, {{}, target}, core);
         } else {
-            return place(line, {});
+            return place(line, {}, core);
         }
     }
-    std::uint32_t place(LineNumber line, const UseInSlot& of_line) {
+    // `core`: whose the line is, if cores share LL.
+    std::uint32_t place(LineNumber line, const UseInSlot& of_line, std::uint32_t core) {
         const auto slot = lines_.insert(line);
+        if (has_shares()) {
+            shares_->put(front_.running_core(), core, slot.index, slot.evicted, front_.is_counted());
+        }
         if constexpr (kTraits.line_use) {
             LoadedUse& use = lines_.use_of(slot.index);
             if (slot.evicted != kNoLine) {
@@ -280,6 +301,7 @@ private:
     unsigned line_bits_;
     const bool is_exclusive_;
     std::unique_ptr<Prefetching> prefetching_;  // null: nothing is prefetched
+    LastLevelShares* const shares_;             // null: cores do not share LL
     [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NotTouched> touched_;
     Cause cause_ = Cause::kNone;
     bool evicted_dirty_ = false;  // whether the line that was loaded last evicted a dirty one

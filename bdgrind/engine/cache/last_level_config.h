@@ -10,6 +10,7 @@
 #include "engine/base/geometry.h"
 #include "engine/base/zeroed_array.h"
 #include "engine/cache/callgrind_prefetcher.h"
+#include "engine/cache/last_level_shares.h"
 #include "engine/cache/prefetchers.h"
 
 namespace bd {
@@ -18,6 +19,7 @@ struct LastLevelConfig {
     bool write_back = false;            // whether lines may be dirty
     bool callgrind_prefetcher = false;  // --simulate-hwpref
     PrefetchRules prefetchers{};        // --prefetch
+    LastLevelShares* shares = nullptr;  // where cores share it, which of its lines are whose; must live as long
 
     bool prefetches() const { return callgrind_prefetcher || prefetchers.any(); }
 };

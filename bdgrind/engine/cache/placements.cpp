@@ -81,6 +81,8 @@ public:
     ChargeTarget target_of_load(Reference, Address) const { return {}; }
     bool has_in_l2(LineNumber line) const { return l2_->find(line) != Lines::kAbsent; }
     Address data_instruction() const { return instruction_; }
+    std::uint32_t running_core() const { return 0; }
+    bool is_counted() const { return false; }
 
 private:
     static constexpr CacheTraits kTraits{
@@ -93,7 +95,7 @@ private:
         Last::ExclusiveUse use;
         const bool misses = last_.take(reference, line, address, &use);
         const LineNumber evicted = l2_->insert(line).evicted;
-        if (evicted != kNoLine) last_.put(evicted, {});
+        if (evicted != kNoLine) last_.put(evicted, {}, 0);
         last_.prefetch_after_take(reference, line, misses, address);
         return misses ? Outcome::kLLMiss : Outcome::kL2Miss;
     }

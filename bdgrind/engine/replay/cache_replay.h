@@ -36,7 +36,7 @@ class CacheReplay final : public Replay {
 public:
     explicit CacheReplay(EngineState& state)
         : state_(state),
-          caches_(state.config.caches, *this, state.config.last_level(), state.config.reuse_rules,
+          caches_(state.config.caches, *this, state.config.last_level(state.ll_shares.get()), state.config.reuse_rules,
                   state.config.private_caches()),
           observer_(state),
           queue_(caches_.stage()),
@@ -116,6 +116,8 @@ public:
             state_.flow->charge_held(index_of(event.target.costs), [&](Costs costs) { add(costs, 1); });
         }
     }
+
+    bool is_counted() { return charge_target().node != kNoNode; }
 
     void drop_charges(ChargeTarget* target) {
         release(*target);

@@ -112,6 +112,8 @@ public:
     const CoreLoads* core_loads() const { return state_.core_loads.get(); }
     // Null if pages lie in one way only. Complete after settle() or finish().
     const Placements* placements() const { return state_.placements.get(); }
+    // Null if all cores share one set of caches.
+    const LastLevelShares* ll_shares() const { return state_.ll_shares.get(); }
     // By ScopeId - 1; empty if carriers of reuses were not asked for.
     std::span<const Scope> scopes() const {
         return state_.scopes == nullptr ? std::span<const Scope>{} : state_.scopes->scopes();

@@ -61,8 +61,12 @@ struct EngineConfig {
     // set of caches.
     std::uint32_t private_caches() const { return cores != 0 && !why ? cores : 1; }
 
-    LastLevelConfig last_level() const {
-        return {.write_back = write_back, .callgrind_prefetcher = callgrind_prefetcher, .prefetchers = prefetchers};
+    // `shares`: null if cores do not share LL.
+    LastLevelConfig last_level(LastLevelShares* shares = nullptr) const {
+        return {.write_back = write_back,
+                .callgrind_prefetcher = callgrind_prefetcher,
+                .prefetchers = prefetchers,
+                .shares = shares};
     }
 
     EventSet events() const;

@@ -40,7 +40,10 @@ EngineState::EngineState(const EngineConfig& engine_config)
                                    : nullptr),
       placements(config.placements != 0
                      ? std::make_unique<Placements>(config.caches, config.placements, config.last_level())
-                     : nullptr) {
+                     : nullptr),
+      ll_shares(core_costs.counts()
+                    ? std::make_unique<LastLevelShares>(config.caches.ll.lines(), config.private_caches())
+                    : nullptr) {
     BD_CHECK(config.placements == 0 || (config.cache_sim && config.cores == 0 && !config.separate_threads));
     BD_CHECK(!config.objects || (config.cache_sim && config.cache_use));
     BD_CHECK(!config.why || config.cache_sim);
@@ -408,6 +411,7 @@ void EngineState::zero(std::uint32_t thread_zeroed) {
         if (why != nullptr) why->clear();
         if (sharing != nullptr) sharing->clear_counts();
         if (core_loads != nullptr) core_loads->clear_counts_if([](CostId) { return true; });
+        if (ll_shares != nullptr) ll_shares->clear_counts();
         return;
     }
     for (const BlockCost* cost : blocks.all()) {

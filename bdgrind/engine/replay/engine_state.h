@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/cache/last_level_shares.h"
 #include "engine/cache/placements.h"
 #include "engine/calls/call_tracker.h"
 #include "engine/calls/execution.h"
@@ -147,11 +148,12 @@ struct EngineState final : ContextNodeKeeper {
     std::unique_ptr<ScopeTracker> scopes;  // null: carriers of reuses are not asked for
     CoreCosts core_costs;                  // counts nothing if all cores share one set of caches
     CallTracker calls;
-    std::unique_ptr<Objects> objects;        // null: not asked for
-    std::unique_ptr<Why> why;                // null: not asked for
-    std::unique_ptr<Sharing> sharing;        // null: there is only one core
-    std::unique_ptr<CoreLoads> core_loads;   // the same
-    std::unique_ptr<Placements> placements;  // null: pages lie in one way only
+    std::unique_ptr<Objects> objects;            // null: not asked for
+    std::unique_ptr<Why> why;                    // null: not asked for
+    std::unique_ptr<Sharing> sharing;            // null: there is only one core
+    std::unique_ptr<CoreLoads> core_loads;       // the same
+    std::unique_ptr<Placements> placements;      // null: pages lie in one way only
+    std::unique_ptr<LastLevelShares> ll_shares;  // null: all cores share one set of caches
 
     // For each guest thread, its own execution and those of the signal handlers that run on it, innermost last.
     std::vector<Executions> threads;

@@ -114,6 +114,7 @@ struct NullSink {
     template <class Mask>
     void on_evict_data(const EvictDataEvent<Mask>&) {}
     void on_prefetched(const PrefetchEvent&) {}
+    bool is_counted() const { return true; }
     void on_evict(const EvictEvent&) {}
     void drop_charges(ChargeTarget*) {}
 };

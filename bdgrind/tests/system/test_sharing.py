@@ -231,12 +231,39 @@ def test_what_cores_load_adds_up(tmp_path: Path) -> None:
     assert max(map(len, shown)) <= 80
 
 
+# guest/last_level.c: in a last level of 2,048 lines with one way, each pass over an array of so many drives out all lines
+# of the other thread's, but for the first pass. In one of 4,096 lines, none. Other lines, such as those of stacks and
+# code, add a few.
+@pytest.mark.parametrize("size", [131072, 262144])
+def test_threads_drive_each_others_lines_out_of_the_last_level(size: int, tmp_path: Path) -> None:
+    caches = ("--I1=32768,8,64", "--D1=32768,8,64", f"--LL={size},1,64")
+    run = run_tool(tmp_path, [GUESTS / "last_level"], [*caches, "--cores=threads", "--fair-sched=try"])
+    last = report(run)["sharing"]["last_level"]
+    lines = {(one["evictor"], one["core"]): one["lines"] for one in last["evictions"]}
+    again = {(one["evictor"], one["core"]): one["again"] for one in last["evictions"]}
+    conflicts = 2048 if size == 131072 else 0
+    for found, expected in (
+        (lines[2, 1], 4 * conflicts), (lines[1, 2], 3 * conflicts), (again[2, 1], 3 * conflicts),
+        (again[1, 2], 3 * conflicts),
+    ):
+        assert abs(found - expected) <= 0.02 * 8192
+    assert last["lines"] == size // 64
+    assert last["loaded"] == sum(one["loaded"] for one in last["cores"])
+    assert sum(one["driven_out"] for one in last["cores"]) == sum(lines.values())
+    assert 0 < sum(one["share"] for one in last["cores"]) <= 1
+    command = [sys.executable, str(BD_ANNOTATE), "--sharing", "--width=80", str(run.profile_path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert ("Thread 3 drives out" in told) == (conflicts > 0)
+
+
 def test_asked_why_all_cores_share_one_set_of_caches(tmp_path: Path) -> None:
     words: list[str | Path] = [GUESTS / "private_caches", "own"]
     run = run_tool(tmp_path, words, [*LARGER_CACHES, "--cores=threads", "--why=yes"])
     assert run.profile.self_cost("read_lines", "D1mr") == 8 * LINES
     assert "D1copy" not in run.profile.totals
-    assert report(run)["sharing"]["cores"] == []
+    sharing = report(run)["sharing"]
+    assert sharing["cores"] == []
+    assert "last_level" not in sharing
 
 
 # guest/first_touch.c: of a matrix of 256 pages, which of three threads touches how many first, how often each misses

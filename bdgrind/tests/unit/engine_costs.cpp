@@ -221,6 +221,21 @@ void add_reuse_of(const Engine& engine, const std::map<CostId, InstructionKey>& 
     }
 }
 
+void add_shares_of(const LastLevelShares& shares, RunCosts& costs) {
+    for (std::uint32_t core = 0; core < shares.cores(); ++core) {
+        if (shares.puts(core) != 0 || shares.held(core) != 0) {
+            costs.shares[core].puts += shares.puts(core);
+            costs.shares[core].held += shares.held(core);
+        }
+        for (std::uint32_t other = 0; other < shares.cores(); ++other) {
+            const LastLevelShares::Evicted& evicted = shares.evicted(core, other);
+            if (evicted.lines == 0 && evicted.again == 0) continue;
+            costs.lost[{core, other}].lines += evicted.lines;
+            costs.lost[{core, other}].again += evicted.again;
+        }
+    }
+}
+
 }  // namespace
 
 void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
@@ -251,6 +266,7 @@ void add_costs_of(const Engine& engine, std::uint32_t thread, RunCosts& costs) {
     for (std::uint32_t core = 0; core < engine.core_costs().cores(); ++core) {
         add_to(costs.cores[core], engine.core_costs().of(core));
     }
+    if (const LastLevelShares* const shares = engine.ll_shares()) add_shares_of(*shares, costs);
     for (std::uint32_t id = 1; id <= engine.arcs().size(); ++id) {
         const Arc& arc = engine.arcs()[ArcId{id}];
         if (!meant(*arc.site.from)) continue;

@@ -49,6 +49,7 @@ struct FakeSink {
     template <class Mask>
     void on_evict_data(const EvictDataEvent<Mask>&) {}
     void on_prefetched(const PrefetchEvent&) {}
+    bool is_counted() const { return true; }
     void on_evict(const EvictEvent& event) {
         EXPECT_EQ(index_of(event.target.node), index_of(event.target.costs));
         evicted.push_back({event.level == Level::kL1   ? '1'

@@ -40,6 +40,8 @@ struct Sink {
     std::vector<EvictedFromLl> evicted;
 
     ChargeTarget on_load(const LoadEvent&) { return {NodeId{target}, CostId{target}}; }
+    bool is_counted() const { return counts; }
+    bool counts = true;
     template <class Mask>
     void on_evict_data(const EvictDataEvent<Mask>&) {}
     void on_prefetched(const PrefetchEvent& event) {

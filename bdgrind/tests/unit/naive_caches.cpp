@@ -28,6 +28,7 @@ void NaiveCaches::flush() {
         }
     }
     is_flushing_ = false;
+    gone_.clear();
     streams_.clear();
     pages_.clear();
     steps_.clear();
@@ -223,6 +224,7 @@ void NaiveCaches::move_up(Address number, bool is_data, Address address, Missed&
     } else if (!is_in_middle(number)) {
         misses = true;
         in_last.loader = loader_(address, is_data);
+        note_loaded(number);
     }
     const Distance distance = tells_why_ ? last_.touch_in_order(number) : Distance{};
     if (misses && tells_why_) last_.note(distance, missed.last_causes);
@@ -262,6 +264,7 @@ bool NaiveCaches::leave_for_last(Core& core, const Line& line) {
     last_.choose_victim(line.number);
     const bool evicted_dirty = set.size() == last_.ways && evict_behind(core, 1, set, std::prev(set.end()));
     set.push_front(left);
+    note_put(static_cast<std::size_t>(&core - cores_.data()), set.front());
     return evicted_dirty;
 }
 
@@ -272,7 +275,29 @@ bool NaiveCaches::load_behind(std::size_t level, Address number, bool is_data, A
     cache.choose_victim(number);
     const bool evicted_dirty = set.size() == cache.ways && evict_behind(here(), level, set, std::prev(set.end()));
     load(set, number, is_data, address);
+    if (level + 1 == levels_behind()) {
+        note_loaded(number);
+        note_put(core_, set.front());
+    }
     return evicted_dirty;
+}
+
+// This core loads a line from memory.
+void NaiveCaches::note_loaded(Address number) {
+    const auto found = gone_.find(number);
+    if (found == gone_.end()) return;
+    if (is_counting_() && found->second.second == core_) ++lost_[found->second].again;
+    gone_.erase(found);
+}
+
+// A line has come to LL that is this core's.
+void NaiveCaches::note_put(std::size_t owner, Line& put) {
+    put.core = owner;
+    if (!is_counting_()) return;
+    ++shares_[owner].puts;
+    for (const auto& each : last_.sets) {
+        for (const Line& line : each) ++shares_[line.core].held;
+    }
 }
 
 // Rules 63 to 65.
@@ -380,6 +405,13 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
     if (is_last) {
         leaves_core_ = {};
         if (itself.prefetched) settle(itself, false);
+        if (!is_flushing_) {
+            gone_.erase(itself.number);
+            if (is_counting_()) {
+                gone_[itself.number] = {core_, itself.core};
+                ++lost_[{core_, itself.core}].lines;
+            }
+        }
         retire(whole, Event::kAcCost2, Event::kAcCostDL, line_bytes);
     } else {
         leaves_core_ = &core - cores_.data();

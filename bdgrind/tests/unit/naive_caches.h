@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The caches in the most literal way: docs/simulation.md, rules 1 to 9, 66 to 70 and 73 to 77. Every set is a list, and
+// The caches in the most literal way: docs/simulation.md, rules 1 to 9, 66 to 70 and 73 to 80. Every set is a list, and
 // every line knows all of what it was loaded for. Why lines miss follows from a list of all lines in the order in which
 // they were touched, which is looked through at every touch.
 
@@ -119,6 +119,16 @@ public:
     // While `charge` is called: the core whose cache the line has left; nothing: the last level.
     std::optional<std::size_t> leaves_core() const { return leaves_core_; }
 
+    // Whether costs are collected; asked when a line comes to LL, and only if there are several cores.
+    void on_counting(std::function<bool()> is_counting) { is_counting_ = std::move(is_counting); }
+    // Who has had what of LL, since forget_shares(). A core's entries may be zero.
+    const std::map<std::size_t, ShareCounts>& shares() const { return shares_; }
+    const std::map<std::pair<std::size_t, std::size_t>, LostCounts>& lost() const { return lost_; }
+    void forget_shares() {
+        shares_.clear();
+        lost_.clear();
+    }
+
     // Evicts all lines.
     void flush();
 
@@ -131,6 +141,7 @@ private:
         Touched touched{};
         bool dirty = false;
         bool prefetched = false;  // and not looked for since
+        std::size_t core = 0;     // of a line in LL: whose it is
         // Of a line in L2 if LL is exclusive: what becomes of it there. What L2 and L1 know of its use is not in it.
         std::shared_ptr<Line> in_last{};
     };
@@ -195,6 +206,8 @@ private:
     bool load_behind(std::size_t level, Address number, bool is_data, Address address);
     void prefetch_after(Address number, bool missed, bool is_data, Address address);
     void settle(const Line& line, bool used);
+    void note_loaded(Address number);
+    void note_put(std::size_t owner, Line& put);
     std::optional<Address> wanted_after(Address number);
     using InSet = std::list<Line>::iterator;
     void evict_first(Core& core, Cache& cache, std::list<Line>& set, InSet leaving);
@@ -230,6 +243,11 @@ private:
     const Loader loader_;
     const Charge charge_;
     const Leave leave_;
+    std::function<bool()> is_counting_ = [] { return true; };
+    std::map<std::size_t, ShareCounts> shares_{};
+    std::map<std::pair<std::size_t, std::size_t>, LostCounts> lost_{};
+    // Lines that have been evicted from LL and not been loaded since: by whom, and whose they were.
+    std::map<Address, std::pair<std::size_t, std::size_t>> gone_{};
     Touch on_data_ = [](const DataTouch&) {};
 };
 

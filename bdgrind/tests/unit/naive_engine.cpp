@@ -51,6 +51,7 @@ public:
                 tlbs_.emplace_back(scenario.tlbs.huge);
             }
         }
+        caches_.on_counting([this] { return execution().collecting; });
         if (!why) return;
         caches_.on_data([this](const NaiveCaches::DataTouch& touch) {
             why_.on_data(touch, charged_, running_, now_, accounts_.costs());
@@ -75,6 +76,8 @@ public:
 
     RunCosts finish() {
         caches_.flush();
+        if (cores_ > 1) accounts_.costs().shares = caches_.shares();
+        if (cores_ > 1) accounts_.costs().lost = caches_.lost();
         accounts_.costs().stays = why_.stays();
         accounts_.costs().blocks_overlap = objects_.blocks_overlap();
         accounts_.finish();
@@ -136,6 +139,7 @@ private:
 
     void zero() {
         accounts_.zero();
+        caches_.forget_shares();
         why_.zero();
     }
 

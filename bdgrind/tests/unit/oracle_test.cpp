@@ -361,6 +361,8 @@ bool is_of_a_core(std::size_t event) {
 TEST(Oracle, TheGeneratedRunsCoverCores) {
     Counts totals{};
     Counts of_others{};  // but the core that has most
+    std::uint64_t lost_to_others = 0;  // lines of LL
+    std::uint64_t loaded_again = 0;    // of these
     for (unsigned seed = 0; seed < 2000; ++seed) {
         Scenario scenario = with_cores(with_tlbs(with_l2(random_scenario(seed), seed), seed), seed);
         if (scenario.caches.d1.line_bytes > 64) continue;
@@ -382,6 +384,11 @@ TEST(Oracle, TheGeneratedRunsCoverCores) {
             totals[i] += costs.totals[i];
             of_others[i] += sum - most;
         }
+        for (const auto& [cores, counts] : costs.lost) {
+            if (cores.first == cores.second) continue;
+            lost_to_others += counts.lines;
+            loaded_again += counts.again;
+        }
     }
     for (std::size_t i = 0; i < kEventCount; ++i) {
         const EventGroup group = kEvents[i].group;
@@ -389,6 +396,8 @@ TEST(Oracle, TheGeneratedRunsCoverCores) {
         EXPECT_GT(of_others[i], 300u) << kEvents[i].name;
     }
     EXPECT_GT(totals[column(Event::kD1copy)], 3'000u);
+    EXPECT_GT(lost_to_others, 3'000u);
+    EXPECT_GT(loaded_again, 300u);
 }
 
 // Why each line was loaded, whatever else is asked for, and however often times are counted anew.

@@ -169,6 +169,14 @@ std::string differences(const RunCosts& expected, const RunCosts& actual, const 
     result.compare("totals", expected.totals, actual.totals);
     for_each_pair(expected.cores, actual.cores,
                   [&](std::size_t core, const Counts& a, const Counts& b) { result.compare(core, a, b); });
+    for_each_pair(expected.shares, actual.shares, [&](std::size_t core, const ShareCounts& a, const ShareCounts& b) {
+        if (a.puts != b.puts) result.report(core, "lines put into LL", a.puts, b.puts);
+        if (a.held != b.held) result.report(core, "lines in LL", a.held, b.held);
+    });
+    for_each_pair(expected.lost, actual.lost, [&](const auto& cores, const LostCounts& a, const LostCounts& b) {
+        if (a.lines != b.lines) result.report(cores.first * 100 + cores.second, "evicted", a.lines, b.lines);
+        if (a.again != b.again) result.report(cores.first * 100 + cores.second, "again", a.again, b.again);
+    });
     for_each_pair(
         expected.self, actual.self,
         [&](const InstructionKey& key, const Counts& a, const Counts& b) { result.compare(key, a, b); });

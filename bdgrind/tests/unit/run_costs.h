@@ -168,11 +168,27 @@ struct StayCounts {
     bool operator==(const StayCounts&) const = default;
 };
 
+// Lines of LL that were some core's: how many were put there; and how many were there, added up over all times that a
+// line was put there.
+struct ShareCounts {
+    std::uint64_t puts = 0;
+    std::uint64_t held = 0;
+    bool operator==(const ShareCounts&) const = default;
+};
+// Lines of one core that one has evicted from LL, and of these, those that the first core was the next to load.
+struct LostCounts {
+    std::uint64_t lines = 0;
+    std::uint64_t again = 0;
+    bool operator==(const LostCounts&) const = default;
+};
+
 // What a run cost. Entries that are all zero are left out.
 struct RunCosts {
     Counts totals{};
     std::map<InstructionKey, Counts> self;
     std::map<std::size_t, Counts> cores;  // by core, if there are several: what belongs to one
+    std::map<std::size_t, ShareCounts> shares;  // the same
+    std::map<std::pair<std::size_t, std::size_t>, LostCounts> lost;  // by the core that evicts, and whose lines
     std::map<ArcKey, ArcCounts> arcs;
     std::map<JumpKey, std::uint64_t> jumps;
     std::map<PathKey, PathCounts> paths;                                 // if asked for

@@ -13,6 +13,7 @@ from ...model.objects import CodeLine, ObjectGroup, Objects
 from ...model.profile import Function
 from ...model.sharing import CoreTotals, CoreUse, Protocol, SharedLine, Sharing
 from .core_loads import CoreLoadsReport, report_loads
+from .last_level import LastLevelReport, report_last_level
 
 # Nanoseconds of a transfer between cores if the machine file has no figure: an assumption, typical of machines with one
 # last-level cache.
@@ -84,6 +85,7 @@ class SharingReport:
     loads: CoreLoadsReport | None = None  # None: not recorded
     protocol: Protocol | None = None  # None: not known
     reads: int = 0  # transfers by reads
+    last_level: LastLevelReport | None = None  # None: not recorded
 
     @property
     def written_back(self) -> int | None:
@@ -115,7 +117,7 @@ def report_sharing(found: Sharing, objects: Objects | None, cost: float | None =
     saved = sum(one.transfers - one.after for one in data)
     return SharingReport(
         tuple(data), found.transfers, saved, found.rest, found.line, found.cores, cost or ASSUMED_COST, found.totals,
-        report_loads(found, objects), found.protocol, found.reads,
+        report_loads(found, objects), found.protocol, found.reads, report_last_level(found),
     )
 
 

@@ -3,7 +3,7 @@
 // Lines that threads take from each other: of each data object the bytes of the line that moves most, by thread.
 
 import { usePage } from "../context";
-import type { CoreLoads, LoadedData, SharedData, Sharing, SharingCore } from "../data";
+import type { CoreLoads, LastLevel, LoadedData, SharedData, Sharing, SharingCore } from "../data";
 import { count, cssPercent, grouped, percent, times } from "../format";
 import { FunctionLink, PlaceLink } from "../parts";
 
@@ -33,6 +33,7 @@ export function SharingView() {
             {sharing.transfers
                 ? <Transfers sharing={sharing} />
                 : <p class="empty">No core took a line that another core had modified.</p>}
+            {sharing.lastLevel && <Shares last={sharing.lastLevel} />}
             {sharing.loads && <Loads loads={sharing.loads} />}
         </>
     );
@@ -59,6 +60,35 @@ function Transfers({ sharing }: { sharing: Sharing }) {
                     than four times each, or that there was no room to record.
                 </p>
             )}
+        </section>
+    );
+}
+
+function Shares({ last }: { last: LastLevel }) {
+    if (!last.rows.length) return null;
+    return (
+        <section data-last-level>
+            <h2>How cores share the last level</h2>
+            {last.says.map((one) => <p key={one}>{one}</p>)}
+            <div class="scroll-x" tabIndex={0} role="region" aria-label="The last level by core">
+                <table class="top">
+                    <thead>
+                        <tr>
+                            <th scope="col">who</th>
+                            {last.heads.map((head) => <th key={head} scope="col" class="n">{head}</th>)}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {last.rows.map(([who, values]) => (
+                            <tr key={who}>
+                                <td>{who}</td>
+                                {values.map((value, at) => <td key={at} class="n">{value}</td>)}
+                            </tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+            <p class="note">{last.key}</p>
         </section>
     );
 }
