@@ -65,13 +65,13 @@ void SharingWriter::number_lines(const WhyPlaces& places) {
 
 void SharingWriter::write_lines(std::uint32_t thread) {
     const std::vector<std::uint32_t> groups = group_numbers(thread);
-    std::vector<std::array<std::uint64_t, 2>> rows;
+    std::vector<std::array<std::uint64_t, 3>> rows;
     for (const std::uint32_t line : written_) {
         const SharedLine& shared = sharing_.lines()[line];
         rows.push_back({static_cast<std::uint64_t>(shared.line) << sharing_.line_bits(),
-                        shared.group < groups.size() ? groups[shared.group] : 0});
+                        shared.group < groups.size() ? groups[shared.group] : 0, shared.object});
     }
-    write_section(out_, "lines: address group", rows);
+    write_section(out_, "lines: address group object", rows);
 }
 
 void SharingWriter::write_cores() {

@@ -11,10 +11,11 @@ from ..analyses.data.sharing import CoreBytes, SharedData, SharingReport
 from ..model.objects import Identity, ObjectGroup
 from ..model.profile import Function
 from ..views.core_loads import again_text, data_label, touch_summary, touch_text
+from ..views.cores import runs
 from ..views.json_values import text
 from ..views.last_level import EXPLANATION, LAST_LEVEL_HEADS, conflict_text, last_level_row
 from ..views.names import Names
-from ..views.sharing import KINDS, brief_sharing, core_label, core_name, data_name, runs
+from ..views.sharing import KINDS, brief_sharing, core_label, core_name, data_name
 from ..views.text import Page
 from . import schema
 from .numbers import Numbers
@@ -94,6 +95,8 @@ def _core(core: CoreBytes, found: SharingReport, numbers: Numbers) -> schema.Sha
         "name": core_name(core, found),
         "read": runs(core.read & ~core.written),
         "written": runs(core.written),
+        "fieldsRead": list(map(text, core.fields_read)),
+        "fieldsWritten": list(map(text, core.fields_written)),
         "transfers": core.transfers,
         "places": [
             (numbers.function(place.function), numbers.file(place.file), place.line)

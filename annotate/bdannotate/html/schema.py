@@ -241,6 +241,8 @@ class SharingCore(TypedDict):
     name: str
     read: list[tuple[int, int]]  # and not written
     written: list[tuple[int, int]]
+    fieldsRead: list[str]  # the fields that these bytes belong to; empty if the type of the data is not known
+    fieldsWritten: list[str]
     transfers: int
     places: list[Place]
 

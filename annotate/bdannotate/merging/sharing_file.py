@@ -37,12 +37,12 @@ def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey,
     place_number = {place: number for number, place in enumerate(places, 1)}
     new_place = [0, *(place_number[place] for place in found.places)]
     keys = [
-        (address, groups.get(found.groups[group - 1], 0) if group else 0, found.groups[group - 1:group])
-        for address, group in zip(*found.lines)
+        (address, groups.get(found.groups[group - 1], 0) if group else 0, begin, found.groups[group - 1:group])
+        for address, group, begin in zip(*found.lines)
     ]
     order = sorted(range(len(keys)), key=lambda number: keys[number])
     new_line = {0: 0, **{old + 1: number for number, old in enumerate(order, 1)}}
-    yield from section("lines", "address group", (keys[number][:2] for number in order))
+    yield from section("lines", "address group object", (keys[number][:3] for number in order))
     yield from section("cores", _USES, sorted((new_line[line], *more) for line, *more in zip(*found.uses)))
     if found.totals:
         yield from section("totals", _TOTALS, ((core, *counts) for core, counts in found.totals))

@@ -27,7 +27,7 @@ class RankSharing(NamedTuple):
     """The shared lines of one or more ranks. Numbers of groups, places and lines begin with 1.
 
     run: the process and part, if the file is that of a thread.
-    lines: addresses and groups.
+    lines: addresses, groups, and the addresses of objects.
     uses: by line and core.
     accesses: by line, core and place; line 0 is all other lines.
     page: bytes; 0: loads are not recorded.
@@ -74,7 +74,7 @@ def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
         part.source, (part.pid, part.part) if part.thread else None, sharing.line, sharing.cores, groups,
         tuple(place for place in places if place is not None),
         _columns(
-            (line.address, line.group if line.group <= len(groups) else 0) for line in sharing.lines
+            (line.address, line.group if line.group <= len(groups) else 0, line.object) for line in sharing.lines
         ),
         _columns((number, *use) for number, line in enumerate(sharing.lines, 1) for use in line.uses),
         _columns(accesses),
@@ -122,6 +122,7 @@ class _Sum:
         self._groups: dict[GroupKey, int] = {}
         self._places: dict[Instruction, int] = {}
         self._lines: dict[Row, int] = {(0, 0): 0}
+        self._objects: dict[Row, int] = {}  # by line; 0: several
         self._uses: dict[Row, Row] = {}
         # Of files of threads: bytes and kinds in each are those of all threads of the run.
         self._of_runs: dict[tuple[tuple[str, str], Row], Row] = {}
@@ -134,16 +135,19 @@ class _Sum:
         groups = [0, *(self._groups.setdefault(key, len(self._groups) + 1) for key in thing.groups)]
         places = [0, *(self._places.setdefault(place, len(self._places) + 1) for place in thing.places)]
         lines = [0]
-        for address, group in zip(*thing.lines):
-            lines.append(self._lines.setdefault((address, groups[group]), len(self._lines)))
+        for address, group, begin in zip(*thing.lines):
+            one = address, groups[group]
+            lines.append(self._lines.setdefault(one, len(self._lines)))
+            if self._objects.setdefault(one, begin) != begin:
+                self._objects[one] = 0
         for line, core, *counts in zip(*thing.uses):
             key = lines[line], core
             if thing.run is None:
                 _add(self._uses, key, tuple(counts), _BYTES)
             else:
                 known = self._of_runs.get((thing.run, key), (0,) * len(counts))
-                of_bytes = [one | more for one, more in zip(known[:_BYTES], counts)]
-                kinds = [max(one, more) for one, more in zip(known[_BYTES:], counts[_BYTES:])]
+                of_bytes = [first | more for first, more in zip(known[:_BYTES], counts)]
+                kinds = [max(first, more) for first, more in zip(known[_BYTES:], counts[_BYTES:])]
                 self._of_runs[thing.run, key] = (*of_bytes, *kinds)
         for line, core, place, *counts in zip(*thing.accesses):
             _add(self._accesses, (lines[line], core, places[place]), tuple(counts), 1)
@@ -216,7 +220,7 @@ class _Sum:
         load_number = {load: at for at, load in enumerate(self._loads, 1)}
         return RankSharing(
             first.source, None, first.line, cores, tuple(self._groups), tuple(self._places),
-            _columns([*self._lines][1:]),
+            _columns((*line, self._objects[line]) for line in [*self._lines][1:]),
             _columns((number[line], core, *counts) for (line, core), counts in self._uses.items()),
             _columns((number[line], *key, *counts) for (line, *key), counts in self._accesses.items()),
             self._totals,

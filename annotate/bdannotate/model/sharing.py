@@ -84,6 +84,7 @@ class SharedLine:
     group: int  # of the data objects beside the profile; 0: none
     uses: tuple[CoreUse, ...]
     accesses: tuple[SharedAccess, ...]
+    object: int = 0  # the address of the only object of the group that was accessed there; 0: not known, or several
 
     @property
     def transfers(self) -> int:

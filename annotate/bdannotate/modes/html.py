@@ -31,6 +31,9 @@ from .ranks import ranks_of_page
 from .sharing import sharing_of
 from .why import why_of_page
 
+# Of how many data with most transfers between cores the page has types.
+_MOST_TYPES = 8
+
 
 def html(paths: Sequence[str], options: Options, target: str) -> int:
     paths = paths if options.mode == "diff" else with_costs(paths)
@@ -65,7 +68,7 @@ def _subject(paths: Sequence[str], options: Options) -> tuple[Subject, Numbers]:
     reported = paths[1:] if options.mode == "diff" else paths
     known = subject.objects.objects if subject.objects else None
     why = why_of_page(reported, subject.report, known, inputs)
-    sharing = sharing_of(reported, subject.report.profile, known, inputs)
+    sharing = sharing_of(reported, subject.report.profile, known, inputs, _MOST_TYPES)
     if why is not None and why.repairs is not None and sharing is not None:
         why = replace(why, repairs=with_unshare(why.repairs, sharing))
     flow = ranks = None

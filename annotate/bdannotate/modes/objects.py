@@ -22,7 +22,7 @@ from ..html.page_objects import PageObjects
 from ..model.errors import UserError
 from ..model.graph import CallGraph
 from ..model.merge import functions_of
-from ..model.objects import Objects, only_of
+from ..model.objects import ObjectGroup, Objects, only_of
 from ..model.profile import Profile
 from ..model.separate import in_frames
 from ..options import DEFAULT_LINES, DEFAULT_OBJECTS, DEFAULT_THRESHOLD, Options
@@ -206,15 +206,21 @@ def _meant(objects: Objects, options: Options) -> list[GroupRow]:
 def _types(
     meant: Sequence[GroupRow], profile: Profile, inputs: Inputs
 ) -> GroupTypes:
-    options = inputs.options
     groups = [entry.group for entry in meant]
+    for place, name in inputs.options.object_types:
+        pattern = function_pattern(place)
+        if not any(pattern.search(label(group)) for group in groups):
+            raise UserError(f"--object-type={place}={name}: no object shown matches")
+    return types_of_groups(groups, profile, inputs)
+
+
+def types_of_groups(groups: Sequence[ObjectGroup], profile: Profile, inputs: Inputs) -> GroupTypes:
+    """The types of groups of data; with notes on what could not be read."""
+    options = inputs.options
     asked = [
         AskedType(function_pattern(place), name, f"--object-type={place}={name}")
         for place, name in options.object_types
     ]
-    for one in asked:
-        if not any(one.pattern.search(label(group)) for group in groups):
-            raise UserError(f"{one.option}: no object shown matches")
     inlined = read_inlined_calls(call_sites(groups), with_types=True)
     sought = typing(groups, asked, inlined.chains, options.include)
     found = read_types(sought.wanted, inlined.changed, time_written(profile))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bdcommon import console
 
@@ -16,6 +17,7 @@ from ..analyses.paths import PathsReport
 from ..analyses.ranks import RanksReport
 from ..analyses.repairs.choice import Repairs, functions_with_callers
 from ..analyses.repairs.unshare import with_unshare
+from ..analyses.types.object_details import with_sharing
 from ..options import DEFAULT_FUNCTIONS, DEFAULT_LINES, DEFAULT_OBJECTS, Options
 from ..reading.parser import Detail
 from ..reading.why import why_path
@@ -69,7 +71,11 @@ def report(paths: Sequence[str], options: Options) -> int:
     of_sizes = named_curve(paths, made, inputs)
     sharing = None
     if options.format != "csv":
-        sharing = sharing_of(paths, inputs.whole(paths) if inputs.separation else profile, known, inputs)
+        most = rows_of(options.limit, DEFAULT_OBJECTS) if options.sharing else 0
+        sharing = sharing_of(paths, inputs.whole(paths) if inputs.separation else profile, known, inputs, most)
+    if sharing is not None:
+        about = sharing
+        objects = replace(objects, details=[with_sharing(one, about) for one in objects.details])
     ranks = ranks_of(paths, profile, made.graph, options)
     ways = paths_of(paths, inputs.whole(paths) if inputs.separation else profile, made, inputs)
     repairs = repairs_of(sites, whole, known, inputs) if sites else None

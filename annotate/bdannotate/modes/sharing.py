@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..analyses.data.sharing import SharingReport, report_sharing
+from ..analyses.types.shared_fields import with_fields
 from ..model.errors import UserError
 from ..model.objects import Objects
 from ..model.profile import Profile
@@ -13,6 +14,7 @@ from ..reading.load import load_sharing
 from ..reading.machine import reference_machine
 from ..reading.sharing import sharing_path
 from .inputs import Inputs
+from .objects import types_of_groups
 
 
 def shares_lines(paths: Sequence[str]) -> bool:
@@ -21,14 +23,15 @@ def shares_lines(paths: Sequence[str]) -> bool:
 
 
 def sharing_of(
-    paths: Sequence[str], whole: Profile, objects: Objects | None, inputs: Inputs
+    paths: Sequence[str], whole: Profile, objects: Objects | None, inputs: Inputs, most_types: int | None = 0
 ) -> SharingReport | None:
-    """The sharing beside the profiles; None if there is none. whole: the sum of the profiles. If it cannot be read, it
-    raises UserError with --sharing; otherwise it is None with a note."""
+    """The sharing beside the profiles; None if there is none. whole: the sum of the profiles. most_types: of how many
+    data, most transfers first, types are looked for, which can take long; None: of all. If it cannot be read, it raises
+    UserError with --sharing; otherwise it is None with a note."""
     if not inputs.options.sharing and not shares_lines(paths):
         return None
     try:
-        return report_sharing(
+        found = report_sharing(
             load_sharing(paths, whole, inputs.renaming), objects, (inputs.machine or reference_machine()).transfer
         )
     except UserError as error:
@@ -36,3 +39,8 @@ def sharing_of(
             raise
         inputs.say_notes([f"lines that threads share are left out: {error}"])
         return None
+    groups = [
+        data.group for data in found.data[:most_types]
+        if data.group is not None and any(line.object for line in data.lines)
+    ]
+    return with_fields(found, types_of_groups(groups, whole, inputs).known) if groups else found

@@ -17,7 +17,7 @@ from .sections import SectionReader, Table, number_of
 PREFIX = "sharing."
 
 _SECTIONS = {
-    "lines": ("address", "group"),
+    "lines": ("address", "group", "object"),
     "cores": ("line", "core", "read", "written", "unknown", "false", "true", "migrating"),
     "accesses": ("line", "core", "place", "bytes", "reads", "writes", "lost", "invalidated", "atomics"),
     "totals": ("core", *CORE_EVENTS),
@@ -45,6 +45,7 @@ class _Reader(SectionReader[Sharing]):
     plural = "files on lines that threads share"
     first_line = "sharing"
     sections = _SECTIONS
+    optional = frozenset({"object"})
 
     def _part(self) -> Sharing:
         headers, own, _, places, _ = self._places_head(("line", "cores", "coherence", "page", "ll-lines"))
@@ -88,8 +89,8 @@ def _lines(
         _check(place, len(places), "place")
         accesses.setdefault(line, []).append(SharedAccess(core, places[place], *counts))
     lines = tuple(
-        SharedLine(0, address, group, tuple(uses.get(number, ())), tuple(accesses.get(number, ())))
-        for number, (address, group) in enumerate(found["lines"].rows, 1)
+        SharedLine(0, address, group, tuple(uses.get(number, ())), tuple(accesses.get(number, ())), begin)
+        for number, (address, group, begin) in enumerate(found["lines"].rows, 1)
     )
     return lines, tuple(accesses.get(0, ()))
 

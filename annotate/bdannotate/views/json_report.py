@@ -172,6 +172,9 @@ def _group(
         "layout": _layout(details.layout) if details and details.layout else None,
         "type": _type(details.typed, details) if details and details.typed else None,
         "no_type": text(details.no_type) or None if details else None,
+        **({"shared": [
+            {"name": text(one.name), "read": [*one.read], "written": [*one.written]} for one in details.shared
+        ]} if details and details.shared else {}),
         "self": list(cost),
     }
 

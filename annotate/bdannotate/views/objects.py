@@ -17,11 +17,13 @@ from ..analyses.data.ways import Reached, Way
 from ..analyses.data.wrappers import Wrapper, place_text
 from ..analyses.types.field_use import CodeUse, FieldUse
 from ..analyses.types.object_details import Details
+from ..analyses.types.shared_fields import SharedField
 from ..analyses.types.typed_groups import TypedGroup
 from ..model.numbers import bytes_text, percent, short_count
 from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from .advice import advice_sentences, listed
+from .cores import core_of, cores_text
 from .costs import cost_table, fitting
 from .names import collapsed, cut_at
 from .picture import picture
@@ -36,6 +38,7 @@ _FIELD_HEADINGS: tuple[tuple[str, ...], ...] = (
     ("offset", "size", "loaded", "in", "field"),
 )
 _MOST_LOADERS = 10
+_MOST_SHARED = 32
 _SHORTEST_NAME = 20
 _NOT_BY_DATA = (
     "These shares are of everything that a function and its callees lost for each caller, not of this data alone. "
@@ -97,6 +100,8 @@ def object_details(found: Details, page: Page) -> list[str]:
         lines += ["", *picture(found.layout, page)]
     if found.typed is not None:
         lines += ["", *_fields(found.typed, page)]
+    if found.shared:
+        lines += ["", *_shared(found.shared, found.cores, page)]
     if found.typed is not None and found.typed.type.fields and found.uses:
         lines += ["", *_code_uses(found.uses, page)]
     if advice := advice_sentences(found):
@@ -258,6 +263,22 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
     rows = [[*row[:-1], Cell(row[-1].text if page.full_names else shorten_end(row[-1].text, room))]
             for row in rows]
     return [*lines, "", *Table(headings, rows).lines(page)]
+
+
+def _shared(found: Sequence[SharedField], cores: int, page: Page) -> list[str]:
+    """The cores that write and read each field."""
+    one = core_of(0, cores).split()[0]
+    lines = [page.heading(f"Which {one} uses which field, in lines that {one}s take from each other")]
+    for field in found[:_MOST_SHARED]:
+        only_read = [core for core in field.read if core not in field.written]
+        uses = [
+            f"{verb} by {cores_text(those, cores)}"
+            for verb, those in (("written", field.written), ("read", only_read)) if those
+        ]
+        lines += _fact(f"{field.name}: {', '.join(uses)}", page)
+    if len(found) > _MOST_SHARED:
+        lines.append(f"  and {len(found) - _MOST_SHARED} more")
+    return lines
 
 
 def _code_uses(found: Sequence[CodeUse], page: Page) -> list[str]:

@@ -13,6 +13,7 @@ from ..analyses.data.sharing import CoreBytes, Kind, SharedData, SharingReport
 from ..model.numbers import short_count
 from ..model.objects import CodeLine
 from ..model.sharing import CORE_EVENTS
+from .cores import core_of, runs
 from .json_values import Json, text
 from .names import fit
 from .objects import short_label
@@ -23,6 +24,7 @@ CORES_TITLE = "What each core's own caches load"
 _LONGEST_NAME = 48
 _MOST_CORES = 8
 _MOST_PLACES = 2
+_MOST_FIELDS = 4
 KINDS = {
     Kind.FALSE: "false sharing",
     Kind.TRUE: "true sharing",
@@ -119,12 +121,21 @@ def data_name(data: SharedData, page: Page, room: int) -> str:
 
 def _core(core: CoreBytes, found: SharingReport, page: Page) -> str:
     uses = [
-        f"{verb} {spans(mask)}"
-        for verb, mask in (("reads", core.read & ~core.written), ("writes", core.written)) if mask
+        f"{verb} {spans(mask)}{f' ({_few(fields)})' if fields else ''}"
+        for verb, mask, fields in (
+            ("reads", core.read & ~core.written, core.fields_read), ("writes", core.written, core.fields_written),
+        ) if mask
     ]
     use = f"{core_name(core, found)}: {', '.join(uses) or 'bytes not known'}; {_transfers(core.transfers)}"
     places = ", ".join(place_label(place, page) for place in core.places[:_MOST_PLACES])
     return f"{use}; {places}" if places else use
+
+
+def _few(fields: tuple[str, ...]) -> str:
+    """The names of fields, if there are not too many."""
+    shown = [fit(printable(name), _LONGEST_NAME) for name in fields[:_MOST_FIELDS]]
+    more = f" and {len(fields) - _MOST_FIELDS} more" if len(fields) > _MOST_FIELDS else ""
+    return f"{', '.join(shown)}{more}"
 
 
 def core_name(core: CoreBytes, found: SharingReport) -> str:
@@ -134,7 +145,7 @@ def core_name(core: CoreBytes, found: SharingReport) -> str:
 
 def core_label(core: int, found: SharingReport) -> str:
     """The name of the core of this number, from 0; that of its thread if each thread has its own core."""
-    return f"core {core}" if found.cores < 64 else f"thread {core + 1}"
+    return core_of(core, found.cores)
 
 
 def _transfers(number: int) -> str:
@@ -151,22 +162,6 @@ def spans(mask: int) -> str:
     """The bits of a mask as a text, such as "bytes 0-7, 12"."""
     found = [str(start) if end == start else f"{start}-{end}" for start, end in runs(mask)]
     return f"{'bytes' if len(found) > 1 or '-' in found[0] else 'byte'} {', '.join(found)}"
-
-
-def runs(mask: int) -> list[tuple[int, int]]:
-    """The first and the last bit of each run of consecutive bits that are set."""
-    found: list[tuple[int, int]] = []
-    start = 0
-    while mask >> start:
-        if not mask >> start & 1:
-            start += 1
-            continue
-        end = start
-        while mask >> (end + 1) & 1:
-            end += 1
-        found.append((start, end))
-        start = end + 1
-    return found
 
 
 def sharing_json(found: SharingReport) -> dict[str, Json]:
@@ -193,6 +188,8 @@ def _data(data: SharedData) -> Json:
 def _core_json(core: CoreBytes) -> Json:
     return {
         "core": core.core, "read": _bytes(core.read), "written": _bytes(core.written), "transfers": core.transfers,
+        "fields_read": [text(name) for name in core.fields_read],
+        "fields_written": [text(name) for name in core.fields_written],
         "places": [
             {"function": text(place.function.name), "file": text(place.file), "line": place.line}
             for place in core.places

@@ -220,6 +220,8 @@ export interface SharingCore {
     name: string;
     read: [number, number][]; // and not written
     written: [number, number][];
+    fieldsRead: string[]; // the fields that these bytes belong to; empty if the type of the data is not known
+    fieldsWritten: string[];
     transfers: number;
     places: Place[];
 }

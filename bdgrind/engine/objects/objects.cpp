@@ -253,6 +253,14 @@ const Function* Objects::frame_elsewhere(Address address, const std::vector<Exec
 
 // Of a block that has been allocated or freed since the line was loaded, it is not known which of the first bytes
 // the program used, and which the allocator.
+Address Objects::begin_of(Address address) {
+    const HeapBlock block = blocks_.find(address);
+    if (block.size != 0) return block.base;
+    const GroupRange* const range = ranges_.find(address);
+    const MappedObject* const mapped = range == nullptr ? nullptr : range->mapped;
+    return mapped != nullptr && is_variable(mapped->kind) ? mapped->base : 0;
+}
+
 void Objects::evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used) {
     blocks_.for_each_part(begin, begin + bytes, [&](const HeapBlock& block, Address from, Address to) {
         if (block.group == of_pools_) return;

@@ -247,10 +247,12 @@ void EngineState::charge_coherence(std::span<const Word> values) {
     ChargeTarget target = charge_target(*current, *current->last, exit.block->accesses_[mark.access].instruction);
     const CostId instruction = target.costs;
     std::uint32_t group = 0;
+    Address object = 0;
     if (objects != nullptr) {
         const GroupId found = objects->find(mark.address, current->stack_pointer, *current, threads);
         group = static_cast<std::uint32_t>(found);
         target.costs = objects->cell(instruction, found);
+        if (mark.is_followed) object = objects->begin_of(mark.address);
     }
     const auto add = [mark](Costs charged, std::uint64_t times) {
         if (mark.transferred) charged[column(mark.is_write ? Event::kXferw : Event::kXferr)] += times;
@@ -260,7 +262,7 @@ void EngineState::charge_coherence(std::span<const Word> values) {
     ledger.charge(target, add);
     if (core_costs.counts()) add(core_costs.of(current->core), 1);
     if (flow != nullptr) charge_flow(*current, instruction, add);
-    sharing->add(mark, group, instruction);
+    sharing->add(mark, group, object, instruction);
 }
 
 bool EngineState::enter_elsewhere(Block& block, Address stack_pointer) {

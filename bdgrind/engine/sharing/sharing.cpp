@@ -14,9 +14,9 @@ std::uint32_t hash_of(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-void Sharing::add(const CoherenceMark& mark, std::uint32_t group, CostId instruction) {
+void Sharing::add(const CoherenceMark& mark, std::uint32_t group, Address object, CostId instruction) {
     const LineNumber line{mark.address >> line_bits_};
-    const std::uint32_t row = mark.is_followed ? line_row(line, group) : lines_.kNone;
+    const std::uint32_t row = mark.is_followed ? line_row(line, group, object) : lines_.kNone;
     const std::uint32_t access = row != lines_.kNone ? access_row(row, mark, instruction) : accesses_.kNone;
     if (access == accesses_.kNone) {
         rest_.add(mark);
@@ -27,14 +27,16 @@ void Sharing::add(const CoherenceMark& mark, std::uint32_t group, CostId instruc
     accesses_[access].counts.add(mark);
 }
 
-std::uint32_t Sharing::line_row(LineNumber line, std::uint32_t group) {
+std::uint32_t Sharing::line_row(LineNumber line, std::uint32_t group, Address object) {
     const auto number = static_cast<std::uint64_t>(line);
     const std::uint32_t hash = hash_of(number, group);
     std::uint32_t row =
         lines_.find(hash, [&](const SharedLine& each) { return each.line == line && each.group == group; });
     if (row == lines_.kNone) {
         if (lines_.size() >= kMostLines) return lines_.kNone;
-        row = lines_.add(hash, {line, group, {}});
+        row = lines_.add(hash, {line, group, object, {}});
+    } else if (lines_[row].object != object) {
+        lines_[row].object = 0;
     }
     const std::uint32_t latest_hash = hash_of(number, 0);
     const std::uint32_t latest = latest_.find(latest_hash, [&](const auto& each) { return each.first == line; });

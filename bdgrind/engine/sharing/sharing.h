@@ -53,6 +53,7 @@ struct CoreUse {
 struct SharedLine {
     LineNumber line{};
     std::uint32_t group = 0;  // of data objects; 0 in a run without them
+    Address object = 0;       // the first byte of the only object of the group accessed there; 0: not known, or several
     std::vector<CoreUse> cores;
 };
 
@@ -72,8 +73,8 @@ public:
 
     explicit Sharing(unsigned line_bits) : line_bits_(line_bits) {}
 
-    // `group`: the group of the data at the marked address.
-    void add(const CoherenceMark& mark, std::uint32_t group, CostId instruction);
+    // `group`: the group of the data at the marked address. `object`: the first byte of the object there; 0: not known.
+    void add(const CoherenceMark& mark, std::uint32_t group, Address object, CostId instruction);
     void add(const CoreUseMark& mark);
 
     unsigned line_bits() const { return line_bits_; }
@@ -91,7 +92,7 @@ public:
     }
 
 private:
-    std::uint32_t line_row(LineNumber line, std::uint32_t group);
+    std::uint32_t line_row(LineNumber line, std::uint32_t group, Address object);
     std::uint32_t access_row(std::uint32_t line, const CoherenceMark& mark, CostId instruction);
 
     unsigned line_bits_;

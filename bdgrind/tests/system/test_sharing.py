@@ -80,8 +80,8 @@ def test_one_core_changes_nothing(cores: str, tmp_path: Path) -> None:
     assert list(filter(is_counted, with_cores.splitlines())) == list(filter(is_counted, without.splitlines()))
 
 
-def report(run: Run) -> dict[str, Any]:
-    command = [sys.executable, str(BD_ANNOTATE), "--format=json", str(run.profile_path)]
+def report(run: Run, *options: str) -> dict[str, Any]:
+    command = [sys.executable, str(BD_ANNOTATE), *options, "--format=json", str(run.profile_path)]
     found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return found
 
@@ -158,6 +158,26 @@ def test_kinds(kind: str, data: str, expected: str, tmp_path: Path) -> None:
     else:
         assert (found["atomics"] > found["transfers"] / 2) == (kind in atomic)
     assert (found["after"] == 0) == (expected == "false")
+
+
+def test_which_thread_uses_which_field(tmp_path: Path) -> None:
+    """By the source: thread 2 adds to requests, thread 3 to replies, which follow each other. Each of four threads has a
+    counter of its own."""
+    pytest.importorskip("elftools", reason="pyelftools is missing")
+    run = run_kind(tmp_path, "fields", 2, "--objects=yes")
+    found = report(run, "--sharing", "--object=variable connection")
+    data = found["sharing"]["data"][0]
+    assert data["object"] == "variable connection"
+    assert [(core["core"], core["fields_written"]) for core in data["cores"]] == [(1, ["requests"]), (2, ["replies"])]
+    (group,) = (one for one in found["objects"]["groups"] if one["label"] == "variable connection")
+    assert [(one["name"], one["written"]) for one in group["shared"]] == [("requests", [1]), ("replies", [2])]
+    command = [sys.executable, str(BD_ANNOTATE), "--object=variable connection", "--width=80", str(run.profile_path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "  requests: written by thread 2\n  replies: written by thread 3\n" in told
+    assert max(map(len, told.splitlines())) <= 80
+    (tmp_path / "four").mkdir()
+    data = report(run_kind(tmp_path / "four", "adjacent", 4, "--objects=yes"), "--sharing")["sharing"]["data"][0]
+    assert [core["fields_written"] for core in data["cores"]] == [[f"counters[{i}]"] for i in range(4)]
 
 
 def test_in_a_queue_with_padding_less_goes_over(tmp_path: Path) -> None:

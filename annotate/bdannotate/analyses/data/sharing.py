@@ -44,6 +44,9 @@ class CoreBytes:
     written: int  # a bit for each byte
     transfers: int
     places: tuple[CodeLine, ...]  # the ones with most transfers and invalidations first
+    # The fields that these bytes belong to, where the type of the data is known.
+    fields_read: tuple[str, ...] = ()  # that it does not write
+    fields_written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,12 @@ from ...model.objects import Objects
 from ...model.profile import Function
 from ..data.layout import MOST_ELEMENT, Layout, layout, typed_layout
 from ..data.objects import GroupRow, Loader, loaders
+from ..data.sharing import SharingReport
 from ..data.ways import Reached, ways_to
 from .field_use import CodeUse, code_uses
 from .inner_split import inner_split
 from .pack import Packed, packed
+from .shared_fields import SharedField, shared_fields
 from .split import Order, Split, best_split, better_order
 from .type_fit import elements_of
 from .typed_groups import GroupTypes, TypedGroup
@@ -42,6 +44,8 @@ class Details:
     no_type: str  # why it has no type; empty if it has one, or none was looked for
     line_bytes: int | None  # of D1; None: not known
     ways: tuple[Reached, ...] = ()  # the calls that lead to the functions that loaded most of it
+    shared: tuple[SharedField, ...] = ()  # the fields that cores use in lines that they take from each other
+    cores: int = 0  # how many there are, if `shared` has any
 
 
 def object_details(
@@ -87,3 +91,12 @@ def with_ways(found: Details, graph: CallGraph, events: Sequence[str]) -> Detail
     least = _NOTABLE * found.entry.use.loaded
     functions = dict.fromkeys(one.function for one in found.loaders if one.use.loaded >= least)
     return replace(found, ways=tuple(ways_to(list(functions)[:_MOST_FUNCTIONS], graph, events)))
+
+
+def with_sharing(found: Details, sharing: SharingReport) -> Details:
+    """The details with the cores that use its fields."""
+    if found.typed is None:
+        return found
+    identity = found.entry.group.identity
+    data = next((one for one in sharing.data if one.group is not None and one.group.identity == identity), None)
+    return found if data is None else replace(found, shared=shared_fields(data, found.typed), cores=sharing.cores)

@@ -173,7 +173,10 @@ function Data({ data, sharing }: { data: SharedData; sharing: Sharing }) {
                         {data.cores.map((core) => (
                             <tr key={core.name}>
                                 <td>{core.name}</td>
-                                <td><Line core={core} size={sharing.line} /></td>
+                                <td>
+                                    <Line core={core} size={sharing.line} />
+                                    <Fields core={core} />
+                                </td>
                                 <td class="n" data-exact={core.transfers}>{count(core.transfers)}</td>
                                 <td>
                                     {core.places.map(([fn, file, line], at) => (
@@ -198,6 +201,14 @@ const has = (runs: [number, number][], byte: number): boolean =>
 
 const told = (runs: [number, number][]): string =>
     runs.map(([first, last]) => (first === last ? String(first) : `${first} to ${last}`)).join(", ");
+
+// Where the type of the data is known.
+function Fields({ core }: { core: SharingCore }) {
+    const uses = [["writes", core.fieldsWritten], ["reads", core.fieldsRead]] as const;
+    const known = uses.filter(([, fields]) => fields.length > 0);
+    if (!known.length) return null;
+    return <div data-fields>{known.map(([verb, fields]) => `${verb} ${fields.join(", ")}`).join("; ")}</div>;
+}
 
 function Line({ core, size }: { core: SharingCore; size: number }) {
     const x = (byte: number): number => byte * cell.width + Math.floor(byte / cell.group) * cell.gap;

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which fields of data each core reads and writes, in lines that cores take from each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ...model.objects import Identity, ObjectGroup
+from ...model.sharing import SharedLine
+from ..data.sharing import CoreBytes, SharedData, SharingReport
+from .field_use import FieldUse
+from .typed_groups import TypedGroup
+
+_ARRAY = re.compile(r"(.*[^\]])\[(\d+)\]")  # the name of a field that is an array of one dimension
+
+
+@dataclass(frozen=True, slots=True)
+class SharedField:
+    """A field, in all elements of some data, and the cores that use it in lines that they take from each other."""
+
+    name: str  # that of the data if these have no fields
+    read: tuple[int, ...]  # cores
+    written: tuple[int, ...]  # the same
+
+
+class _Place(NamedTuple):
+    """What a byte belongs to: a field, or one element of an array. element: its number; -1 if it is in no array."""
+
+    before: str  # of the number
+    element: int
+    behind: str
+    field: str  # its declared name, empty if the type has no fields
+
+
+def with_fields(found: SharingReport, types: Mapping[Identity, TypedGroup]) -> SharingReport:
+    """The report with the names of the fields that each core uses, for the data whose types are known."""
+    return replace(found, data=tuple(
+        data if data.group is None or data.group.identity not in types
+        else _named(data, data.group, types[data.group.identity])
+        for data in found.data
+    ))
+
+
+def shared_fields(data: SharedData, typed: TypedGroup) -> tuple[SharedField, ...]:
+    """The fields of some data in memory order, with the cores that use them. Empty if it is not known where in its
+    lines the data begin."""
+    if data.group is None:
+        return ()
+    read: dict[str, set[int]] = {}
+    written: dict[str, set[int]] = {}
+    for line in data.lines:
+        for use in line.uses:
+            for cores, mask in ((read, use.read), (written, use.written)):
+                for place in _places(line, mask, data.group, typed):
+                    cores.setdefault(place.field, set()).add(use.core)
+    order = {field.name: number for number, field in enumerate(typed.fields)}
+    names = sorted({*read, *written}, key=lambda name: (order.get(name, -1), name))
+    return tuple(
+        SharedField(
+            name or data.group.identity.name, tuple(sorted(read.get(name, ()))), tuple(sorted(written.get(name, ())))
+        )
+        for name in names
+    )
+
+
+def _named(data: SharedData, group: ObjectGroup, typed: TypedGroup) -> SharedData:
+    line = data.lines[0]
+
+    def names(core: CoreBytes) -> CoreBytes:
+        return replace(
+            core, fields_read=_names(_places(line, core.read & ~core.written, group, typed)),
+            fields_written=_names(_places(line, core.written, group, typed)),
+        )
+
+    return replace(data, cores=tuple(map(names, data.cores)))
+
+
+def _names(places: Iterable[_Place]) -> tuple[str, ...]:
+    """Each place once, with consecutive elements of an array as one."""
+    found: list[tuple[_Place, int]] = []  # and the last index
+    for place in places:
+        if found:
+            first, last = found[-1]
+            is_next = place.element in (last, last + 1) and place.element >= 0
+            if place == first or (is_next and place._replace(element=first.element) == first):
+                found[-1] = first, place.element
+                continue
+        found.append((place, place.element))
+    names = [
+        place.before + _index(place.element, last) + place.behind for place, last in found
+    ]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _index(first: int, last: int) -> str:
+    if first < 0:
+        return ""
+    return f"[{first}]" if first == last else f"[{first}-{last}]"
+
+
+def _places(line: SharedLine, mask: int, group: ObjectGroup, typed: TypedGroup) -> Iterator[_Place]:
+    """What each of the bytes belongs to, which are bits of the mask; those that are not of the data are left out."""
+    if not line.object:
+        return
+    size, number = typed.type.size, _number_of_elements(group, typed)
+    array = group.identity.name if group.blocks is None else ""
+    for byte in range(mask.bit_length()):
+        offset = line.address + byte - line.object - typed.start
+        if not mask >> byte & 1 or offset < 0 or (number is not None and offset >= number * size):
+            continue
+        element, at = divmod(offset, size)
+        if not typed.fields:
+            yield _Place(*((array, element) if number != 1 else ("", -1)), "", "")
+        for field in typed.fields:
+            place = _place_in(field, at)
+            if place is not None:
+                yield place if number == 1 else _of_element(array, element, place)
+
+
+def _number_of_elements(group: ObjectGroup, typed: TypedGroup) -> int | None:
+    """How many elements each of the objects has; None if they differ in that."""
+    if group.blocks is None:
+        return max(group.identity.size // typed.type.size, 1)
+    if typed.has_open_end or typed.only or group.blocks.smallest != group.blocks.largest:
+        return None
+    return max((group.blocks.largest - typed.start) // typed.type.size, 1)
+
+
+def _place_in(field: FieldUse, at: int) -> _Place | None:
+    """The place of a byte of an element, if it belongs to the field."""
+    repeats = field.repeats
+    if repeats is None:
+        if not field.offset <= at < field.offset + field.size:
+            return None
+        array = _ARRAY.fullmatch(field.name)
+        if array is None or not 0 < int(array[2]) <= field.size:
+            return _Place(field.name, -1, "", field.name)
+        return _Place(array[1], (at - field.offset) // (field.size // int(array[2])), "", field.name)
+    if not repeats.start <= at < repeats.end:
+        return None
+    index, inner = divmod(at - repeats.start, repeats.stride)
+    first = field.offset - repeats.start
+    if not first <= inner < first + field.size:
+        return None
+    before, bracket, behind = field.name.partition(f"[{repeats.number}]")
+    return _Place(before, index, behind, field.name) if bracket else _Place(field.name, -1, "", field.name)
+
+
+def _of_element(array: str, element: int, place: _Place) -> _Place:
+    """The same in an element of an array. array: its name; empty for a block of the heap."""
+    index = _index(place.element, place.element)
+    return _Place(array, element, f".{place.before}{index}{place.behind}", place.field)

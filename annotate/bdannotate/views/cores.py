@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The names of cores, and of the threads that have one of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_EACH_ITS_OWN = 64  # so many cores stand for one for each thread
+
+
+def core_of(core: int, cores: int) -> str:
+    """The name of a core. core: its number from 0. cores: how many there are."""
+    return cores_text((core,), cores)
+
+
+def cores_text(those: Sequence[int], cores: int) -> str:
+    """Some cores as a text, such as "threads 2-4, 7". those: their numbers from 0, at least one. cores: how many there
+    are."""
+    what, first = ("core", 0) if cores < _EACH_ITS_OWN else ("thread", 1)
+    parts = [
+        str(low + first) if low == high else f"{low + first}-{high + first}"
+        for low, high in runs(sum(1 << core for core in {*those}))
+    ]
+    return f"{what}{'s' if len(those) > 1 else ''} {', '.join(parts)}"
+
+
+def runs(mask: int) -> list[tuple[int, int]]:
+    """The first and the last bit of each run of consecutive bits that are set."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    while mask >> start:
+        if not mask >> start & 1:
+            start += 1
+            continue
+        end = start
+        while mask >> (end + 1) & 1:
+            end += 1
+        found.append((start, end))
+        start = end + 1
+    return found
