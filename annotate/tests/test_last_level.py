@@ -12,8 +12,8 @@ from test_sharing import ACCESSES, CORES, LINES, SECTIONS, beside, printed
 
 LL_CORES = "ll-cores: core lines held"
 EVICTIONS = "ll-evictions: evictor core lines again"
-# 1,000 loads into a last level of 16 lines. Core 0 has a line and a half in the mean, core 2 has 12.8. Core 2 drives out
-# 61 of 100 lines of core 0, which needs most of them again; core 1 loses a line for good.
+# 1,000 loads into a last level of 16 lines. Core 0 has a line and a half in the mean, core 2 has 12.8. Core 2 drives
+# out 61 of 100 lines of core 0, which needs most of them again; core 1 loses a line for good.
 HELD = [(0, 100, 1500), (1, 1, 20), (2, 899, 12800)]
 DRIVEN_OUT = [(0, 0, 37, 20), (1, 0, 2, 2), (2, 0, 61, 50), (2, 1, 1, 0), (2, 2, 800, 700), (0, 2, 50, 19)]
 ALL = [*SECTIONS, (LL_CORES, HELD), (EVICTIONS, DRIVEN_OUT)]
@@ -47,8 +47,8 @@ def test_text(tmp_path, capsys):
     ]
     text = " ".join(shown.split())
     assert (
-        "Thread 3 drives out 61% of the lines of thread 1 that leave the last level; thread 1 loads 50 of these 61 again."
-        in text
+        "Thread 3 drives out 61% of the lines of thread 1 that leave the last level; thread 1 loads 50 of these 61 "
+        "again." in text
     )
     assert text.count("drives out") == 1
 

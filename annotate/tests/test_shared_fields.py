@@ -105,7 +105,8 @@ def test_elements_of_an_array_of_structures():
 
 def test_arrays_in_a_structure():
     cores, fields = told(variable(40), BOTH, [
-        line(0x1000, 0x1000, c1=(0, bits((0, 11))), c2=(bits((28, 31)), bits((16, 19), (24, 27))), c3=(bits((39, 39)), 0)),
+        line(0x1000, 0x1000, c1=(0, bits((0, 11))), c2=(bits((28, 31)), bits((16, 19), (24, 27))),
+             c3=(bits((39, 39)), 0)),
     ])
     assert cores == {
         1: ((), ("counts[0-2]",)), 2: (("points[1].y",), ("points[0-1].x",)), 3: (("sum",), ()),

@@ -104,7 +104,9 @@ def profile_json(
         **({"objects": _objects(objects, details, index)} if objects else {}),
         **({"curve": named_curve_json(curve)} if curve else {}),
         **({} if repairs is None else {"repairs": repairs_json(repairs)}),
-        **({} if sharing is None else {"sharing": {**sharing_json(sharing), **loads_json(sharing.loads), **last_level_json(sharing.last_level)}}),
+        **({} if sharing is None else {"sharing": {
+            **sharing_json(sharing), **loads_json(sharing.loads), **last_level_json(sharing.last_level),
+        }}),
         **({} if ranks is None else {"ranks": ranks_json(ranks)}),
         **({} if paths is None else {"paths": paths_json(paths)}),
     }

@@ -114,8 +114,8 @@ private:
     std::array<Share, kMostSharers> shares_{};
     std::vector<Evicted> evicted_;  // by the core that evicts, and by the one that had the line
     std::uint64_t puts_ = 0;
-    // Of a line that has been evicted, and that no core has loaded since: 1 + who has evicted it * kMostSharers + whose it
-    // was; else 0.
+    // Of a line that has been evicted, and that no core has loaded since: 1 + whose it was + kMostSharers * who has
+    // evicted it; else 0.
     LineTable<std::uint16_t> lost_;
 };
 

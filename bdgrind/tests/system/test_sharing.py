@@ -161,8 +161,8 @@ def test_kinds(kind: str, data: str, expected: str, tmp_path: Path) -> None:
 
 
 def test_which_thread_uses_which_field(tmp_path: Path) -> None:
-    """By the source: thread 2 adds to requests, thread 3 to replies, which follow each other. Each of four threads has a
-    counter of its own."""
+    """By the source: thread 2 adds to requests, thread 3 to replies, which follow each other. Each of four threads has
+    a counter of its own."""
     pytest.importorskip("elftools", reason="pyelftools is missing")
     run = run_kind(tmp_path, "fields", 2, "--objects=yes")
     found = report(run, "--sharing", "--object=variable connection")
@@ -251,9 +251,9 @@ def test_what_cores_load_adds_up(tmp_path: Path) -> None:
     assert max(map(len, shown)) <= 80
 
 
-# guest/last_level.c: in a last level of 2,048 lines with one way, each pass over an array of so many drives out all lines
-# of the other thread's, but for the first pass. In one of 4,096 lines, none. Other lines, such as those of stacks and
-# code, add a few.
+# guest/last_level.c: in a last level of 2,048 lines with one way, each pass over an array of so many drives out all
+# lines of the other thread's, but for the first pass. In one of 4,096 lines, none. Other lines, such as those of stacks
+# and code, add a few.
 @pytest.mark.parametrize("size", [131072, 262144])
 def test_threads_drive_each_others_lines_out_of_the_last_level(size: int, tmp_path: Path) -> None:
     caches = ("--I1=32768,8,64", "--D1=32768,8,64", f"--LL={size},1,64")
