@@ -86,7 +86,7 @@ export function IntervalOf({ metric, value, width }: {
     const text = plusMinus(value, width);
     if (!text) return null;
     const exact = (number: number): string => (metric ? exactText(metric, number) : grouped(number));
-    const title = width == null ? "It is not known how far this may be off, or that is more than the number itself"
+    const title = width == null ? "How far this may be off is unknown, or more than the number itself"
         : `${exact(value!)} ± ${exact(width)}, with 95% certainty`;
     return <>{" "}<small class="interval" title={title} data-width={width ?? ""}>{text}</small></>;
 }
@@ -201,8 +201,8 @@ export function FullTree({ metric }: { metric: Metric }) {
             which it had no room.{" "}
             {isShaped(state, report)
                 ? "With functions hidden or merged, or with loops, callers and callees cover only the known paths."
-                : "A function's own callers and callees are exact, from the calls; what is farther away covers only "
-                    + "the paths that are known, and (other paths) is the rest."}{" "}
+                : "A function's own callers and callees are exact. Those farther away cover only the paths that are "
+                    + "known; (other paths) is the rest."}{" "}
             A run with a larger --context-tree-nodes has more paths.
         </p>
     );

@@ -9,10 +9,10 @@ import type { View } from "./state";
 
 // The notes of views with parts that are not about the range.
 const ofAll: Partial<Record<View, string>> = {
-    summary: "What to look at first, places to change and curves are of all.",
-    data: "Data objects are of all.",
-    source: "Instructions, loops and data are of all.",
-    graph: "Loops and inlined functions are of all.",
+    summary: "What to look at first, what to change, and curves cover all profiles.",
+    data: "Data objects cover all profiles.",
+    source: "Instructions, loops and data cover all profiles.",
+    graph: "Loops and inlined functions cover all profiles.",
 };
 
 export function RangeNote() {
@@ -27,8 +27,8 @@ export function RangeNote() {
         <p class="range-note" role="status" data-range={`${range.from} ${range.to}`} data-weighed={isWeighed}>
             <b>{from === to ? from : `${from} to ${to}`}</b>{" "}
             {isWeighed ? `only (${range.to - range.from + 1} of ${members.length}). ${ofAll[state.view] ?? ""}`
-                + (hasPaths ? "" : " Paths are of all.")
-                : "in Profiles only: the page does not know of each what it has of functions and lines."}{" "}
+                + (hasPaths ? "" : " Paths cover all profiles.")
+                : "in Profiles only: the page has no functions and lines of single profiles."}{" "}
             <button type="button" onClick={() => go({ from: null, to: null })}>All</button>
         </p>
     );

@@ -28,8 +28,8 @@ export function SampledNote() {
 }
 
 const meaning = (isRange: boolean): string =>
-    (isRange ? "How far they may be off is known of all profiles together, not of some."
-        : "±5% is an interval of 95%; ? is one that is not known, or wider than the number itself. Paths, calls, "
+    (isRange ? "How far they may be off is known for all profiles together, not for some of them."
+        : "±5% is a 95% interval; ? stands for one that is unknown, or wider than the number itself. Paths, calls, "
             + "ratios, and single profiles of several have none.");
 
 const names = (bursts: readonly number[]): string =>

@@ -149,7 +149,7 @@ def test_a_change_is_drawn_as_large_as_it_is(browse, tmp_path):
         {"fragment": "#graph?fn=f", "read": "document.querySelector('main').innerText"},
     ])
     assert [row[1:] for row in most] == [["−30", "75.0%", "−30"], ["+10", "25.0%", "+10"]]
-    assert "beside all that the program has now" in note and "grey what it calls" not in note
+    assert "relative to what the whole program has now" in note and "grey what it calls" not in note
     assert down[0] == "g" and down[-1] == "f" and up == down[:0] + ["f", *up[1:-1], "g"]
     assert (tree, tiles) == (4, 2), "what has not changed has no cell"
     assert first.startswith("f: 20") and second.startswith("g: 15")

@@ -200,4 +200,4 @@ def test_paths_begin_with_misses_where_lists_begin_with_their_cost(browse, repor
     ])
     assert icicle == "D1m" and paths[0].startswith("D1m:")
     assert flat[0].startswith("Wait") and not any(name.startswith("Wait") for name in paths)
-    assert said.endswith("Flat has it.")
+    assert said.endswith("not for paths: see Flat.")

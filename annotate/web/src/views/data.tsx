@@ -59,8 +59,8 @@ export function Data() {
             </div>
             <p class="note">
                 {report.comparing
-                    ? "What is loaded for data of each kind, and what changed: heap blocks are the same if the same "
-                        + "functions allocate them in the same lines. What stands below is of the profile after."
+                    ? "What is loaded for data of each kind, and what changed: heap blocks count as the same if the "
+                        + "same functions allocate them in the same lines. The details below are of the profile after."
                     : "What was loaded for data of each kind. All rows together are all that the program loaded."}
             </p>
             {shown.length === 0 ? <Empty>No data matches.</Empty> : (

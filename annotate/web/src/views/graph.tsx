@@ -177,7 +177,7 @@ function Around({ fn }: { fn: number }) {
             <p class="note">
                 {report.comparing
                     ? `Change of ${inSentence(metric.title)}, inclusive. A band is as wide as its change is large, `
-                        + "beside all that the program has now; blue is less, red is more."
+                        + "relative to what the whole program has now; blue is less, red is more."
                     : `${metric.title}, inclusive. A band is as wide as its share of the program, as the bar is: red `
                         + "what the function itself has, grey what it calls."}{" "}
                 Calls of a function to itself, or within a cycle, have no cost

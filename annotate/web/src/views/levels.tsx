@@ -58,7 +58,7 @@ export function Levels({ fn, match }: { fn: number; match: Match | null }) {
             <p class="note">
                 {report.comparing
                     ? `Change of ${inSentence(metric.title)}, inclusive. A band is as wide as its change is large, `
-                        + "beside all that the program has now; blue is less, red is more."
+                        + "relative to what the whole program has now; blue is less, red is more."
                     : `${metric.title}, inclusive. A band is as wide as its share of the program.`}{" "}
                 Calls lead from the left to the right. Their cost is exact: that of all calls of the one function by
                 the other, on any path. Left out are

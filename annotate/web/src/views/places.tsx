@@ -90,7 +90,7 @@ export function TopPlaces() {
                 {report.facts.data && (
                     <>
                         {" · "}
-                        <a href={link({ view: "data" })}>Which data it was</a>
+                        <a href={link({ view: "data" })}>Which data</a>
                     </>
                 )}
             </p>

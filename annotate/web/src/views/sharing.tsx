@@ -17,7 +17,7 @@ export function SharingNote() {
     return (
         <section class="repairs" data-sharing>
             <h2>Lines that threads take from each other</h2>
-            <p>{says} <a href={link({ view: "sharing" })}>which bytes of whom</a></p>
+            <p>{says} <a href={link({ view: "sharing" })}>which bytes each thread uses</a></p>
         </section>
     );
 }

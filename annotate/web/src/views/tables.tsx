@@ -182,7 +182,7 @@ export function Tables() {
                 {state.table !== "flat" && !report.facts.tree &&
                     " One level of calls is exact in this profile; whole paths need a run with --context-tree=yes."}
                 {columns.length < report.columns(state.cols).length
-                    && " What misses cost is known of functions and their calls, not of paths: Flat has it."}
+                    && " The cost of misses is known for functions and their calls, not for paths: see Flat."}
             </p>
             <div class="crumbs">
                 {hasPaths && <PathChanges />}
