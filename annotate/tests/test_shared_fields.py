@@ -103,6 +103,13 @@ def test_elements_of_an_array_of_structures():
                                                                          "data[2].first"))}
 
 
+def test_an_array_in_an_element_of_an_array_is_one():
+    """Bytes 1 and 4 of element 0, which has eight, and byte 0 of element 1."""
+    kind = Type("words", 8, (Field("bytes[8]", "char", 0, 8),))
+    cores, _ = told(variable(80), kind, [line(0x1000, 0x1000, c1=(bits((1, 1), (4, 4)), 0), c2=(0, bits((8, 8))))])
+    assert cores == {1: (("data[0].bytes",), ()), 2: ((), ("data[1].bytes",))}
+
+
 def test_arrays_in_a_structure():
     cores, fields = told(variable(40), BOTH, [
         line(0x1000, 0x1000, c1=(0, bits((0, 11))), c2=(bits((28, 31)), bits((16, 19), (24, 27))),

@@ -150,6 +150,6 @@ def _place_in(field: FieldUse, at: int) -> _Place | None:
 
 
 def _of_element(array: str, element: int, place: _Place) -> _Place:
-    """The same in an element of an array. array: its name; empty for a block of the heap."""
-    index = _index(place.element, place.element)
-    return _Place(array, element, f".{place.before}{index}{place.behind}", place.field)
+    """The same in an element of an array, where all of a field that is an array is one place. array: the name of the
+    outer one; empty for a block of the heap."""
+    return _Place(array, element, f".{place.before}{place.behind}", place.field)
