@@ -36,6 +36,8 @@ _FOLDERS = (
     "annotate/web/tests", "bdgrind",
 )
 _SUFFIXES = {".md", ".py", ".h", ".c", ".cpp", ".S", ".ts", ".tsx"}
+# Shell scripts, which have no suffix.
+_SCRIPTS = [TOP / "quickstart", TOP / ".ci" / "run", *(TOP / "bdgrind" / "tests" / "checks").iterdir()]
 # Cases quote what was printed then, and this file has the phrases themselves.
 _UNREAD = {"cases", Path(__file__).name}
 
@@ -58,6 +60,7 @@ def test_readers_do_not_stumble() -> None:
     files = [path for folder in _FOLDERS for path in (TOP / folder).rglob("*") if path.suffix in _SUFFIXES]
     read = [path for path in [*files, *TOP.glob("*.md")] if not _UNREAD & set(path.relative_to(TOP).parts)]
     assert {path.suffix for path in read} == _SUFFIXES
+    read += [path for path in _SCRIPTS if path.is_file() and path not in read and path.suffix in ("", ".sh")]
     assert [f"{path.relative_to(TOP)}:{one}" for path in sorted(read) for one in stumbles(path.read_text())] == []
 
 
