@@ -15,6 +15,10 @@ namespace bd {
 template <class T>
 class SideTable {
 public:
+    SideTable() = default;
+    SideTable(const SideTable&) = delete;
+    SideTable& operator=(const SideTable&) = delete;
+
     // The note about the thing with this number, T{} at first. It is valid until another one is asked for.
     T& operator[](std::uint32_t number) {
         if (__builtin_expect(number >= size_, 0)) grow(number);

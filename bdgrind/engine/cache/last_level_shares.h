@@ -65,8 +65,9 @@ public:
 
     // All lines have left.
     void clear_lines() {
-        for (std::uint32_t core = 0; core < cores_; ++core)
+        for (std::uint32_t core = 0; core < cores_; ++core) {
             change(core, -static_cast<std::int64_t>(shares_[core].held));
+        }
         lost_.clear();
     }
 

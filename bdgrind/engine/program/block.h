@@ -7,7 +7,7 @@
 // A Block is one allocation: the header, followed by its exits, instructions, accesses and fetches (block_table.h). The
 // description of the code never changes, and a const Block is nothing else. What engines note about exits is in
 // FetchNotes and ExitNotes, beside what the same loops read: only one engine at a time may run a block. (With the notes
-// in a table of the engine's, by a number of the exit, the replay takes 2 to 6 % longer.)
+// in a table of the engine's, by a number of the exit, the replay takes 1 to 6 % longer.)
 
 #pragma once
 
