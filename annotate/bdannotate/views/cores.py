@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names of cores, and of the threads that have one of their own."""
+"""The names of cores, and of the threads that have one of their own; tables by core."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 _EACH_ITS_OWN = 64  # so many cores stand for one for each thread
+
+
+def core_table(names: Sequence[str], heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table as lines: a row for each name, below the heads of its columns, which are aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows)]
+    room = max(map(len, names), default=0)
+    return [
+        "  ".join((name.ljust(room), *(value.rjust(width) for value, width in zip(row, widths)))).rstrip()
+        for name, row in zip(["", *names], [heads, *rows])
+    ]
 
 
 def core_of(core: int, cores: int) -> str:

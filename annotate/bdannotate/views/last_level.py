@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ..analyses.data.last_level import Conflict, CoreInLastLevel, LastLevelReport
 from ..analyses.data.sharing import SharingReport
 from ..model.numbers import short_count
+from .cores import core_table
 from .json_values import Json
 from .sharing import core_label, hanging
 from .text import Page
@@ -23,24 +24,17 @@ _MOST_CONFLICTS = 4
 
 def last_level_lines(found: LastLevelReport, sharing: SharingReport, limit: int | None, page: Page) -> list[str]:
     """The last level by core, as lines. limit: if not None, few conflicts are named."""
-    rows = [last_level_row(one, sharing, lambda number: f"{number:,}") for one in found.cores]
     names = [core_label(one.core, sharing) for one in found.cores]
-    lines = _table(names, rows)
+
+    def table(number: Callable[[int], str]) -> list[str]:
+        return core_table(names, LAST_LEVEL_HEADS, [last_level_row(one, sharing, number) for one in found.cores])
+
+    lines = table(lambda number: f"{number:,}")
     if max(map(len, lines)) > page.width:
-        lines = _table(names, [last_level_row(one, sharing, short_count) for one in found.cores])
+        lines = table(short_count)
     conflicts = found.conflicts if limit is None else found.conflicts[:_MOST_CONFLICTS]
     told = [line for one in conflicts for line in hanging(conflict_text(one, sharing), "", page)]
     return [*lines, "", *(told + [""] if told else []), *hanging(EXPLANATION, "", page)]
-
-
-def _table(names: list[str], rows: list[tuple[str, ...]]) -> list[str]:
-    whole = [LAST_LEVEL_HEADS, *rows]
-    widths = [max(map(len, column)) for column in zip(*whole)]
-    room = max(map(len, names), default=0)
-    return [
-        "  ".join((name.ljust(room), *(value.rjust(width) for value, width in zip(row, widths)))).rstrip()
-        for name, row in zip(["", *names], whole)
-    ]
 
 
 def last_level_row(one: CoreInLastLevel, sharing: SharingReport, number: Callable[[int], str]) -> tuple[str, ...]:

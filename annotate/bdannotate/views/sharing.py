@@ -13,7 +13,7 @@ from ..analyses.data.sharing import CoreBytes, Kind, SharedData, SharingReport
 from ..model.numbers import short_count
 from ..model.objects import CodeLine
 from ..model.sharing import CORE_EVENTS
-from .cores import core_of, runs
+from .cores import core_of, core_table, runs
 from .json_values import Json, text
 from .names import fit
 from .objects import short_label
@@ -72,15 +72,9 @@ def core_lines(found: SharingReport, page: Page) -> list[str]:
     ]
     numbers.append((*map(sum, zip(*numbers)),))
     names = [*(core_label(one.core, found) for one in found.totals), "all"]
-    rows = [heads, *(tuple(f"{value:,}" for value in row) for row in numbers)]
-    if sum(max(map(len, column)) + 2 for column in zip(*rows)) + max(map(len, names)) > page.width:
-        rows = [heads, *(tuple(map(short_count, row)) for row in numbers)]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    room = max(map(len, names))
-    lines = [
-        "  ".join((name.ljust(room), *(value.rjust(width) for value, width in zip(row, widths))))
-        for name, row in zip(["", *names], rows)
-    ]
+    lines = core_table(names, heads, [tuple(f"{value:,}" for value in row) for row in numbers])
+    if max(map(len, lines)) > page.width:
+        lines = core_table(names, heads, [tuple(map(short_count, row)) for row in numbers])
     return [*lines, "", *hanging(
         "Had by others: D1 misses of lines that the D1 of another core had at that time.", "", page,
     )]
