@@ -8,10 +8,10 @@
 // oracle: no
 // callgrind: no
 
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "turns.h"
 
 #define PAGES 256
 #define PER_PAGE (4096 / sizeof(unsigned long))
@@ -19,7 +19,6 @@
 #define PASSES 2
 
 static _Alignas(4096) volatile unsigned long matrix[PAGES * PER_PAGE];
-static sem_t turns[2];
 static const char *kind;
 
 static __attribute__((noinline)) void fill(int first, int pages)
@@ -34,18 +33,12 @@ static __attribute__((noinline)) void read_pages(int first, int pages)
         (void)matrix[i];
 }
 
-static void *run(void *which)
+static void pass(int self, int round)
 {
-    int self = which != NULL;
     int all = strcmp(kind, "common") == 0;
-    for (int i = 0; i < PASSES; ++i) {
-        sem_wait(&turns[self]);
-        if (i == 0 && strcmp(kind, "parallel") == 0)
-            fill(self * (PAGES / 2), PAGES / 2);
-        read_pages(all ? 0 : self * (PAGES / 2), all ? PAGES : PAGES / 2);
-        sem_post(&turns[!self]);
-    }
-    return NULL;
+    if (round == 0 && strcmp(kind, "parallel") == 0)
+        fill(self * (PAGES / 2), PAGES / 2);
+    read_pages(all ? 0 : self * (PAGES / 2), all ? PAGES : PAGES / 2);
 }
 
 int main(int argc, char **argv)
@@ -53,15 +46,7 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     kind = argv[1];
-    pthread_t threads[2];
-    if (sem_init(&turns[0], 0, 1) != 0 || sem_init(&turns[1], 0, 0) != 0)
-        return 1;
     if (strcmp(kind, "parallel") != 0)
         fill(0, PAGES);
-    for (int i = 0; i < 2; ++i)
-        if (pthread_create(&threads[i], NULL, run, i ? &turns : NULL) != 0)
-            return 1;
-    for (int i = 0; i < 2; ++i)
-        pthread_join(threads[i], NULL);
-    return 0;
+    return take_turns(pass, PASSES);
 }

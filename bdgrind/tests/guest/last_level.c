@@ -7,9 +7,7 @@
 // oracle: no
 // callgrind: no
 
-#include <pthread.h>
-#include <semaphore.h>
-#include <stddef.h>
+#include "turns.h"
 
 #define LINES 2048
 #define PASSES 4
@@ -20,7 +18,6 @@ struct line {
 };
 
 static _Alignas(4096) struct line arrays[2][LINES];
-static sem_t turns[2];
 
 static __attribute__((noinline)) void read_lines(const struct line *array)
 {
@@ -28,26 +25,13 @@ static __attribute__((noinline)) void read_lines(const struct line *array)
         (void)array[i].first;
 }
 
-static void *run(void *which)
+static void read_own(int self, int round)
 {
-    int self = which != NULL;
-    for (int i = 0; i < PASSES; ++i) {
-        sem_wait(&turns[self]);
-        read_lines(arrays[self]);
-        sem_post(&turns[!self]);
-    }
-    return NULL;
+    (void)round;
+    read_lines(arrays[self]);
 }
 
 int main(void)
 {
-    pthread_t threads[2];
-    if (sem_init(&turns[0], 0, 1) != 0 || sem_init(&turns[1], 0, 0) != 0)
-        return 1;
-    for (int i = 0; i < 2; ++i)
-        if (pthread_create(&threads[i], NULL, run, i ? &turns : NULL) != 0)
-            return 1;
-    for (int i = 0; i < 2; ++i)
-        pthread_join(threads[i], NULL);
-    return 0;
+    return take_turns(read_own, PASSES);
 }

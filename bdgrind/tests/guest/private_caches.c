@@ -8,10 +8,10 @@
 // oracle: no
 // callgrind: no
 
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "turns.h"
 
 #define LINES 320
 #define PASSES 4
@@ -22,7 +22,6 @@ struct line {
 };
 
 static _Alignas(4096) struct line arrays[2][LINES];
-static sem_t turns[2];
 static const char *kind;
 
 static __attribute__((noinline)) void read_lines(const struct line *array)
@@ -37,8 +36,9 @@ static __attribute__((noinline)) void write_lines(struct line *array)
         array[i].first = 1;
 }
 
-static void pass(int self)
+static void pass(int self, int round)
 {
+    (void)round;
     if (strcmp(kind, "own") == 0)
         read_lines(arrays[self]);
     else if (strcmp(kind, "common") == 0 || self == 0)
@@ -47,29 +47,10 @@ static void pass(int self)
         write_lines(arrays[0]);
 }
 
-static void *run(void *which)
-{
-    int self = which != NULL;
-    for (int i = 0; i < PASSES; ++i) {
-        sem_wait(&turns[self]);
-        pass(self);
-        sem_post(&turns[!self]);
-    }
-    return NULL;
-}
-
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
     kind = argv[1];
-    pthread_t threads[2];
-    if (sem_init(&turns[0], 0, 1) != 0 || sem_init(&turns[1], 0, 0) != 0)
-        return 1;
-    for (int i = 0; i < 2; ++i)
-        if (pthread_create(&threads[i], NULL, run, i ? &turns : NULL) != 0)
-            return 1;
-    for (int i = 0; i < 2; ++i)
-        pthread_join(threads[i], NULL);
-    return 0;
+    return take_turns(pass, PASSES);
 }

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_NAME = re.compile(r"(fn|cfn|fl|fi|fe|ob|cfi|cfl|cob)=(?:\((\d+)\)(?: (.*))?|(.*))$")
+_NAME = re.compile(r"(fn|cfn|fl|fi|fe|ob|cfi|cfl|cob|jfi|jfn)=(?:\((\d+)\)(?: (.*))?|(.*))$")
 
 # Levels of recursion have such suffixes; here they are one function.
 _RECURSION = re.compile(r"'\d+$")
