@@ -14,7 +14,6 @@
 namespace bd {
 namespace {
 
-using test::kStack;
 using test::ObjectsTest;
 using test::Trace;
 using enum JumpKind;

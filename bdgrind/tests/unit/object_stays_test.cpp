@@ -13,7 +13,6 @@
 namespace bd {
 namespace {
 
-using test::kStack;
 using enum JumpKind;
 
 class ObjectStaysTest : public test::ObjectsTest {

@@ -11,7 +11,6 @@
 namespace bd {
 namespace {
 
-using test::kStack;
 using test::ObjectsTest;
 
 // --- Sizes that cannot be

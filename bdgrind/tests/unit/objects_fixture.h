@@ -18,11 +18,12 @@ namespace bd::test {
 
 using enum JumpKind;
 
-inline constexpr Address kStack = 0x7000'0000;
-
 // main allocates at two places and reads one byte at a time. Caches: D1 and LL of one line each, so that every read of
 // another line loads it into both.
 class ObjectsTest : public testing::Test {
+public:
+    static constexpr Address kStack = 0x7000'0000;
+
 protected:
     using Loads = std::map<std::string, std::uint64_t>;
 

@@ -15,7 +15,6 @@
 namespace bd {
 namespace {
 
-using test::kStack;
 using test::ObjectsTest;
 using enum JumpKind;
 

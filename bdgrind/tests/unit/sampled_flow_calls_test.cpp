@@ -2,8 +2,6 @@
 //
 // Loops in open calls, in code that jumps from function to function, and where more is executed than is remembered.
 
-#include "engine/order/sampled_flow.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -11,34 +9,17 @@
 #include <gtest/gtest.h>
 
 #include "program.h"
+#include "sampled_flow_fixture.h"
 
 namespace bd::test {
 namespace {
 
-constexpr Address kTop = 0x100000;
-
-class SampledFlowCallsTest : public ::testing::Test {
+class SampledFlowCallsTest : public SampledFlowFixture {
 protected:
-    SampledFlowCallsTest() { flow.start_piece(); }
-
-    // Runs a block to its end, or to an exit; returns how many loops were open in it.
-    std::size_t run(const Block& block, Address stack_pointer = kTop) {
-        return run_to(block, block.exits().size() - 1, stack_pointer);
-    }
-    std::size_t run_to(const Block& block, std::size_t exit, Address stack_pointer = kTop) {
-        flow.enter(block, stack_pointer);
-        flow.leave(block.exits()[exit]);
-        return flow.loops().size();
-    }
     std::uint32_t innermost_run() const { return flow.loops().back().run; }
     Block& block(const Function& function, Address address, JumpKind jump = JumpKind::kJump) {
         return program.code(function, address).op().ends(jump);
     }
-
-    Program program;
-    Function& f = program.function("f");
-    Function& g = program.function("g");
-    SampledFlow flow;
 };
 
 TEST_F(SampledFlowCallsTest, WhatReturnsFromWhereThePieceBeganEndsItsLoops) {

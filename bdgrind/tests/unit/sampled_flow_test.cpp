@@ -1,45 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "engine/order/sampled_flow.h"
-
 #include <map>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "program.h"
+#include "sampled_flow_fixture.h"
 
 namespace bd::test {
 namespace {
 
-constexpr Address kTop = 0x7000;
-
-class SampledFlowTest : public ::testing::Test {
+class SampledFlowTest : public SampledFlowFixture {
 protected:
-    SampledFlowTest() { flow.start_piece(); }
-
-    // Runs a block to its end; returns how many loops were open in it.
-    std::size_t run(const Block& block, Address stack_pointer = kTop) {
-        flow.enter(block, stack_pointer);
-        flow.leave(block.exits().back());
-        return flow.loops().size();
-    }
-    std::size_t run_to(const Block& block, std::size_t exit, Address stack_pointer = kTop) {
-        flow.enter(block, stack_pointer);
-        flow.leave(block.exits()[exit]);
-        return flow.loops().size();
-    }
     const Block& innermost() const { return flow.header(flow.loops().back().loop); }
 
-    Program program;
-    Function& f = program.function("f");
-    Function& g = program.function("g");
     Block& before = program.entry(f, 0x1000).op().ends();
     Block& outer = program.code(f, 0x1004).op().ends();
     Block& inner = program.code(f, 0x1008).op().op().ends();
     Block& latch = program.code(f, 0x1010).op().ends();
     Block& behind = program.code(f, 0x1014).op().ends();
-    SampledFlow flow;
 };
 
 TEST_F(SampledFlowTest, ALoopIsKnownOnceItWasRepeated) {
@@ -476,7 +456,7 @@ TEST(SampledFlowRandomTest, KnowsTheLoopsOfGeneratedCode) {
         std::map<std::uint32_t, std::uint32_t> same_run;
         std::size_t differ = 0;
         const auto at = [&](const Block& block, const std::vector<std::uint32_t>& runs) {
-            flow.enter(block, kTop);
+            flow.enter(block, SampledFlowFixture::kTop);
             flow.leave(block.exits().back());
             if (!is_known) return;
             if (flow.loops().size() != runs.size()) {
@@ -491,7 +471,7 @@ TEST(SampledFlowRandomTest, KnowsTheLoopsOfGeneratedCode) {
         Block& begins = program.entry(f, 0x8000).op().ends();
         for (int i = 0; i < 60; ++i) {
             if (i == 50) is_known = true;
-            flow.enter(begins, kTop);
+            flow.enter(begins, SampledFlowFixture::kTop);
             flow.leave(begins.exits().back());
             loops.run(at);
         }

@@ -19,7 +19,6 @@
 namespace bd {
 namespace {
 
-using test::kStack;
 using test::ObjectsTest;
 using enum JumpKind;
 
