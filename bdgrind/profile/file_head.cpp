@@ -47,9 +47,9 @@ void write_placements(TextOutput& out, const Placements& placements) {
     for (const Level level : {Level::kL2, Level::kLL}) {
         if (level == Level::kL2 && !placements.has_l2()) continue;
         for (std::size_t kind = 0; kind < Placements::kKinds; ++kind) {
-            out << "desc: Placements of " << kEvents[column(events_of(level).misses[kind])].name << ':';
+            out << "desc: Placements of " << kEvents[column(kLevelEvents[level].misses[kind])].name << ':';
             for (std::uint32_t i = 0; i < placements.number(); ++i) {
-                out << ' ' << placements.misses(i)[static_cast<std::size_t>(level)][kind];
+                out << ' ' << placements.misses(i)[level][kind];
             }
             out << '\n';
         }

@@ -4,11 +4,23 @@
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace bd {
 
 enum class Level : std::uint8_t { kL1, kL2, kLL };
+inline constexpr std::size_t kLevels = 3;
+
+// Something of each level.
+template <class T>
+struct ByLevel {
+    constexpr T& operator[](Level level) { return of_levels[static_cast<std::size_t>(level)]; }
+    constexpr const T& operator[](Level level) const { return of_levels[static_cast<std::size_t>(level)]; }
+
+    std::array<T, kLevels> of_levels{};
+};
 
 // The outermost level that an access missed.
 enum class Outcome : std::uint8_t {

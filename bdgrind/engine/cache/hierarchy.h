@@ -36,13 +36,6 @@
 
 namespace bd {
 
-// Why an access missed: at each level, the greatest cause among its lines.
-struct Causes {
-    Cause l1 = Cause::kNone;
-    Cause l2 = Cause::kNone;
-    Cause ll = Cause::kNone;
-};
-
 template <CacheTraits kTraits, class Sink>
 class Hierarchy {
 public:
@@ -96,7 +89,7 @@ public:
         Load& load = core.i1.use_of(miss.slot);
         // Before anything is evicted, so that a tree node in use is not dropped and made anew.
         const ChargeTarget target = target_of_load(Reference::kFetch, miss.at.address, load.target);
-        if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, miss.cause);
+        if constexpr (kTraits.why) causes_[Level::kL1] = std::max(causes_[Level::kL1], miss.cause);
         const LineNumber line = i1_.line_of(miss.at.address);
         const LineNumber evicted = core.i1.replace(core.i1.set_of(line), miss.slot, line);
         if (evicted != kNoLine) retire_fetched(core, evicted, miss.evicted, load);
@@ -110,7 +103,7 @@ public:
         data_position_ = miss.at;
         ++data_position_.address;
         const ChargeTarget target = target_of_load(Reference::kData, miss.at.address);
-        if constexpr (kTraits.why) causes_.l1 = std::max(causes_.l1, miss.cause(d1_.size()));
+        if constexpr (kTraits.why) causes_[Level::kL1] = std::max(causes_[Level::kL1], miss.cause(d1_.size()));
         Core& core = *here_;
         const LineNumber line = d1_.line_of(miss.at.address);
         const LineNumber evicted = core.d1.replace(core.d1.set_of(line), miss.slot, line);
@@ -147,7 +140,7 @@ public:
     // With kTraits.why: the causes of the misses since this was last called.
     Causes take_causes() {
         Causes causes = std::exchange(causes_, {});
-        causes.ll = last_.take_cause();
+        causes[Level::kLL] = last_.take_cause();
         return causes;
     }
 
@@ -338,7 +331,7 @@ private:
             const bool misses = *index == L2::Lines::kAbsent;
             if constexpr (kTraits.why) {
                 const Cause cause = l2.touched.touch(LineNumber{number}, misses);
-                if (misses) causes_.l2 = std::max(causes_.l2, cause);
+                if (misses) causes_[Level::kL2] = std::max(causes_[Level::kL2], cause);
             }
             if (misses && __builtin_expect(caches_.is_exclusive(), 0)) {
                 outcome = std::max(

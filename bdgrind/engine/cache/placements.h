@@ -27,8 +27,8 @@ public:
 
     // The kinds of accesses that are counted separately: fetches, reads and writes.
     static constexpr std::size_t kKinds = 3;
-    // By Level and kind: how many accesses missed that level. Nothing is counted of L1.
-    using Misses = std::array<std::array<std::uint64_t, kKinds>, 3>;
+    // By kind: how many accesses missed a level. Nothing is counted of L1.
+    using Misses = ByLevel<std::array<std::uint64_t, kKinds>>;
 
     // `caches`: with pages at random, as in the first placement; each further one has the next seed. `number`: how many
     // there are, from kLeast to kMost. Of `config`, prefetchers count, but not write-backs.
@@ -85,7 +85,7 @@ private:
 
     static void count(Misses* misses, std::size_t kind, Outcome outcome) {
         for (const Level level : {Level::kL2, Level::kLL}) {
-            if (bd::misses(outcome, level)) ++(*misses)[static_cast<std::size_t>(level)][kind];
+            if (bd::misses(outcome, level)) ++(*misses)[level][kind];
         }
     }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/base/level.h"
 #include "engine/base/types.h"
 
 namespace bd {
@@ -18,6 +19,7 @@ enum class Cause : std::uint8_t {
     kCapacity,  // such a cache would have missed, too
     kFirst,     // first touch since the cache was empty
 };
+using Causes = ByLevel<Cause>;
 
 // The reuse of a line that misses.
 struct Reuse {

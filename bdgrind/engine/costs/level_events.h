@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +25,7 @@ struct LevelEvents {
     std::array<Event, 5> use_of_data;    // of these, the lines that accesses to data have loaded
 };
 
-// By Level.
-inline constexpr std::array<LevelEvents, 3> kLevelEvents{{
+inline constexpr ByLevel<LevelEvents> kLevelEvents{{{
     {
         .misses = {Event::kI1mr, Event::kD1mr, Event::kD1mw},
         .first_touches = {Event::kI1first, Event::kD1first},
@@ -47,11 +47,7 @@ inline constexpr std::array<LevelEvents, 3> kLevelEvents{{
         .use_of_lines = {Event::kAcCost2, Event::kSpLoss2, Event::kEvLine2, Event::kUsByte2, Event::kAccess2},
         .use_of_data = {Event::kAcCostDL, Event::kSpLossDL, Event::kEvLineDL, Event::kUsByteDL, Event::kAccessDL},
     },
-}};
-
-constexpr const LevelEvents& events_of(Level level) {
-    return kLevelEvents[static_cast<std::size_t>(level)];
-}
+}}};
 
 // Misses of LL that evicted a line which had to be written to memory, by Missed.
 inline constexpr std::array<Event, 3> kDirtyMisses{Event::kILdmr, Event::kDLdmr, Event::kDLdmw};
@@ -68,10 +64,10 @@ constexpr bool has_use_columns(const LevelEvents& events) {
     }
     return true;
 }
-static_assert(has_use_columns(kLevelEvents[0]) && has_use_columns(kLevelEvents[1]) && has_use_columns(kLevelEvents[2]));
+static_assert(std::ranges::all_of(kLevelEvents.of_levels, has_use_columns));
 
 constexpr std::size_t first_use_column(Level level) {
-    return column(events_of(level).use_of_lines[0]);
+    return column(kLevelEvents[level].use_of_lines[0]);
 }
 
 }  // namespace bd

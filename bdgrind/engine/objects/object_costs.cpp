@@ -58,7 +58,7 @@ void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
     const auto take = [&](Event event) {
         if (column(event) < all.size()) code[column(event)] = all[column(event)];
     };
-    for (const LevelEvents& events : kLevelEvents) {
+    for (const LevelEvents& events : kLevelEvents.of_levels) {
         for (const Event event : {events.misses[0], events.first_touches[0], events.conflicts[0]}) take(event);
         for (std::size_t i = 0; i < kUseColumns; ++i) {
             const std::size_t of_lines = column(events.use_of_lines[i]);

@@ -485,19 +485,19 @@ void CacheReplay<kTraits, Observer>::charge(Outcome outcome) {
         const auto count = [&](Event event) __attribute__((always_inline)) {
             costs[column(event)] += times;
         };
-        const auto count_level = [&](Level level, Cause cause) __attribute__((always_inline)) {
+        const auto count_level = [&](Level level) __attribute__((always_inline)) {
             if (!misses(outcome, level)) return;
-            const LevelEvents& events = events_of(level);
+            const LevelEvents& events = kLevelEvents[level];
             count(events.misses[kKind]);
             if constexpr (kTraits.why) {
                 constexpr bool kIsData = kMissed != Missed::kFetch;
-                if (cause == Cause::kFirst) count(events.first_touches[kIsData]);
-                if (cause == Cause::kConflict) count(events.conflicts[kIsData]);
+                if (causes[level] == Cause::kFirst) count(events.first_touches[kIsData]);
+                if (causes[level] == Cause::kConflict) count(events.conflicts[kIsData]);
             }
         };
-        count_level(Level::kL1, causes.l1);
-        if constexpr (kTraits.middle_level) count_level(Level::kL2, causes.l2);
-        count_level(Level::kLL, causes.ll);
+        count_level(Level::kL1);
+        if constexpr (kTraits.middle_level) count_level(Level::kL2);
+        count_level(Level::kLL);
         if (__builtin_expect(is_elsewhere, 0)) count(Event::kD1copy);
         if constexpr (kTraits.write_back) {
             if (outcome == Outcome::kLLDirtyMiss) count(kDirtyMisses[kKind]);

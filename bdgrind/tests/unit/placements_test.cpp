@@ -38,8 +38,8 @@ EngineConfig config_of(const Scenario& scenario, std::uint32_t placements) {
 // The misses of a placement, by event, and the same of a run of its own.
 std::array<std::uint64_t, 6> misses_of(const Placements& placements, std::uint32_t placement) {
     const Placements::Misses& misses = placements.misses(placement);
-    const auto& l2 = misses[static_cast<std::size_t>(Level::kL2)];
-    const auto& ll = misses[static_cast<std::size_t>(Level::kLL)];
+    const auto& l2 = misses[Level::kL2];
+    const auto& ll = misses[Level::kLL];
     if (!placements.has_l2()) return {0, 0, 0, ll[0], ll[1], ll[2]};
     return {l2[0], l2[1], l2[2], ll[0], ll[1], ll[2]};
 }
@@ -138,7 +138,7 @@ TEST(Placements, PagesCollideOrNot) {
         placements.settle();
         std::array<std::uint64_t, kNumber> found{};
         for (std::uint32_t i = 0; i < kNumber; ++i) {
-            found[i] = placements.misses(i)[static_cast<std::size_t>(Level::kLL)][1];
+            found[i] = placements.misses(i)[Level::kLL][1];
         }
         return found;
     };
