@@ -111,6 +111,15 @@ public:
     std::uint32_t ways() const { return ways_; }
     std::size_t sets() const { return sets_; }
 
+    // Calls function(index) for each line.
+    template <class Function>
+    void for_each(Function function) {
+        const Line* line = lines_.begin();
+        for (std::uint32_t index = 0, end = size(); index < end; ++index, ++line) {
+            if (line->tag != 0) function(index);
+        }
+    }
+
     // Empties a slot; with all others of its set, or else the next line may not get it.
     void clear(std::uint32_t index) {
         lines_[index].tag = 0;

@@ -23,6 +23,7 @@ struct LoadEvent {
 // A line has left a level.
 struct EvictEvent {
     Level level;
+    std::uint32_t core;  // whose it was; of LL, which cores share, any
     const ChargeTarget& target;
     std::uint64_t accesses;  // to the line, while it was there
     unsigned used_bytes;

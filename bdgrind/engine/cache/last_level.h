@@ -6,18 +6,19 @@
 //   struct Front {
 //       // Who is charged for the line that is being loaded because of this address in it.
 //       ChargeTarget target_of_load(Reference, Address);
-//       // Whether an L2 has a line; asked only if LL is exclusive.
-//       bool has_in_l2(LineNumber);
-//       // Adds the use of copies of a line in front of LL to `to`; whether one of these is dirty.
-//       void take_over(LineNumber, LastLevelUse& to);
-//       bool has_dirty_copy(LineNumber);
-//       // A line has left LL. If it was prefetched: it is used for the first time, or has left without that.
-//       void retire(const LastLevelUse&);
+//       // Whether L2 has a line; asked only if there is one, and LL is exclusive.
+//       bool has(LineNumber);
+//       // A line of 1 << `bits` bytes leaves: adds the use of copies in front of LL to `to`; whether one of these is
+//       // dirty.
+//       void take_over(unsigned bits, LineNumber, LineUse& to);
+//       bool has_dirty_copy(unsigned bits, LineNumber);
+//       // A line has left a level; `core`: whose it was, if cores do not share that level.
+//       void retire(Level, std::uint32_t core, unsigned bits, const LastLevelUse&);
+//       // A line that was prefetched is used for the first time, or has left without that.
 //       void prefetched(const ChargeTarget&, bool is_used);
 //       // The address of the instruction whose access to data is being simulated.
 //       Address data_instruction();
-//       // The core that runs, and whether what happens there is counted; asked only if cores share LL.
-//       std::uint32_t running_core();
+//       // Whether what happens is counted; asked only if cores share LL.
 //       bool is_counted();
 //   };
 
@@ -55,11 +56,15 @@ class LastLevel {
     using Use = LineUse<traits_of_l1(kTraits)>;
     using Overlap = LineOverlap<kTraits.common_lines, Use>;
     struct NoUse {};
+    struct NotTouched {
+        NotTouched(std::uint32_t, ReuseRules) {}
+    };
 
 public:
     using LoadedUse = LastLevelUse<kTraits>;
     using UseInSlot = std::conditional_t<kTraits.line_use, LoadedUse, NoUse>;
     using Lines = CacheLines<UseInSlot>;
+    using Touched = std::conditional_t<kTraits.why, TouchedLines, NotTouched>;
 
     // What is known of a line that goes between L2 and an exclusive LL.
     struct ExclusiveUse {
@@ -82,9 +87,8 @@ public:
         if (config.prefetches()) prefetching_ = std::make_unique<Prefetching>(caches.ll, config);
     }
 
-    unsigned line_bits() const { return kTraits.common_lines ? 6 : line_bits_; }
-    LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
-    Lines& lines() { return lines_; }
+    // From now on, this core runs.
+    void run_on(std::uint32_t core) { core_ = core; }
 
     // What a level in front misses is looked for here, if this level is not exclusive. Tells where it is, of several
     // lines the last.
@@ -125,7 +129,7 @@ public:
         if (prefetches()) prefetch_before(reference, line);
         evicted_dirty_ = false;
         const std::uint32_t index = lines_.find(line);
-        const bool misses = index == Lines::kAbsent && !front_.has_in_l2(line);
+        const bool misses = index == Lines::kAbsent && !front_.has(line);
         if constexpr (kTraits.why) {
             const Cause cause = touched_.touch(line, misses);
             if (misses) cause_ = std::max(cause_, cause);
@@ -155,43 +159,58 @@ public:
     // Whether the last line that came to this level since take() evicted a dirty one.
     bool evicted_dirty() const { return evicted_dirty_; }
 
-    // A line of 1 << `bits` bytes leaves a level in front: its use is added to that of the lines that have the same
-    // memory. `index`: where it was here once.
-    void merge(unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
+    // A line of 1 << `bits` bytes leaves a level in front of any core: its use is added to that of the lines that have
+    // the same memory. `index`: where it was here once.
+    void merge(std::uint32_t, unsigned bits, LineNumber line, const Use& use, std::uint32_t index) {
         Overlap::for_each_line(bits, line, line_bits(), [&](LineNumber whole) {
             const std::uint32_t found = lines_[index] == whole ? index : lines_.find(whole);
             if (found != Lines::kAbsent) Overlap::merge(bits, line, use, line_bits(), whole, lines_.use_of(found));
         });
     }
 
-    // These bytes are written back.
-    void write_back(Address first, Address last) {
+    // These bytes are written back from any core.
+    void write_back(std::uint32_t, Address first, Address last) {
         Overlap::for_each_line_between(first, last, line_bits(), [this](LineNumber line) {
             const std::uint32_t index = lines_.find(line);
             if (index != Lines::kAbsent) dirty_[index] = true;
         });
     }
 
+    // A core loses its copy of a line to another one: it stays here, as they share this level.
+    void lose(std::uint32_t, unsigned, LineNumber) {}
+
     // All lines leave. What is loaded next is clean, whatever it replaces.
     [[gnu::cold]] void flush() {
-        for (std::uint32_t index = 0; index < lines_.size(); ++index) {
-            if (lines_[index] == kNoLine) continue;
+        lines_.for_each([this](std::uint32_t index) {
             if constexpr (kTraits.line_use) retire(index);
             lines_.clear(index);
-        }
+        });
         if constexpr (kTraits.why) touched_.clear();
         if (prefetches()) prefetching_->clear();
         if (shares_ != nullptr) shares_->clear_lines();
     }
 
+    // Calls function(charge target) for all lines. Requires kTraits.line_use.
+    template <class Function>
+    void for_each_target(Function function) {
+        lines_.for_each([&](std::uint32_t index) { function(lines_.use_of(index).target); });
+    }
+
     // With kTraits.why: the greatest cause of a miss since this was last called.
-    Cause take_cause() { return std::exchange(cause_, Cause::kNone); }
+    void take_causes(Causes* causes) { (*causes)[Level::kLL] = std::exchange(cause_, Cause::kNone); }
 
     // Prefetch, on the host, what is read first when this address is looked for; and then, once that has come, the
-    // line.
+    // rest.
+    [[gnu::always_inline]] void host_prefetch_far(Address address) const {
+        host_prefetch_set(address);
+        host_prefetch_touch(address);
+    }
+    [[gnu::always_inline]] void host_prefetch_near(Address address) {
+        lines_.host_prefetch_line(line_of(address));
+        host_prefetch_tick(address);
+    }
+    // The parts of that, of which a level in front asks for some only.
     [[gnu::always_inline]] void host_prefetch_set(Address address) const { lines_.host_prefetch_set(line_of(address)); }
-    [[gnu::always_inline]] void host_prefetch_line(Address address) { lines_.host_prefetch_line(line_of(address)); }
-    // The same for causes.
     [[gnu::always_inline]] void host_prefetch_touch(Address address) const {
         if constexpr (kTraits.why) touched_.host_prefetch(line_of(address));
     }
@@ -202,40 +221,33 @@ public:
     [[gnu::always_inline]] void host_prefetch_at(std::uint32_t index) { __builtin_prefetch(&lines_.use_of(index), 1); }
 
 private:
-    struct NotTouched {
-        NotTouched(std::uint32_t, ReuseRules) {}
-    };
+    unsigned line_bits() const { return kTraits.common_lines ? 6 : line_bits_; }
+    LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
 
     bool has_shares() const { return __builtin_expect(shares_ != nullptr, 0); }
-    [[gnu::noinline, gnu::cold]] void note_load(LineNumber line) {
-        shares_->load(front_.running_core(), line, front_.is_counted());
-    }
+    [[gnu::noinline, gnu::cold]] void note_load(LineNumber line) { shares_->load(core_, line, front_.is_counted()); }
     bool prefetches() const { return __builtin_expect(prefetching_ != nullptr, 0); }
 
     // Loads a line that is absent.
     std::uint32_t insert(Reference reference, LineNumber line, Address address) {
         const ChargeTarget target = front_.target_of_load(reference, address);
-        std::uint32_t core = 0;
-        if (has_shares()) {
-            core = front_.running_core();
-            note_load(line);
-        }
+        if (has_shares()) note_load(line);
         if constexpr (kTraits.line_use) {
-            return place(line, {{}, target}, core);
+            return place(line, {{}, target}, core_);
         } else {
-            return place(line, {}, core);
+            return place(line, {}, core_);
         }
     }
     // `core`: whose the line is, if cores share LL.
     std::uint32_t place(LineNumber line, const UseInSlot& of_line, std::uint32_t core) {
         const auto slot = lines_.insert(line);
         if (has_shares()) {
-            shares_->put(front_.running_core(), core, slot.index, slot.evicted, front_.is_counted());
+            shares_->put(core_, core, slot.index, slot.evicted, front_.is_counted());
         }
         if constexpr (kTraits.line_use) {
             LoadedUse& use = lines_.use_of(slot.index);
             if (slot.evicted != kNoLine) {
-                front_.take_over(slot.evicted, use);
+                front_.take_over(line_bits(), slot.evicted, use);
                 retire(slot.index);
             }
             use = of_line;
@@ -249,13 +261,13 @@ private:
     // A slot got a new line instead of `evicted`, which counts as dirty if a copy in front is, as with its use.
     void replace_dirty(std::uint32_t index, LineNumber evicted) {
         bool& dirty = dirty_[index];
-        evicted_dirty_ = evicted != kNoLine && (dirty || front_.has_dirty_copy(evicted));
+        evicted_dirty_ = evicted != kNoLine && (dirty || front_.has_dirty_copy(line_bits(), evicted));
         dirty = false;
     }
 
     void retire(std::uint32_t index) {
         if (prefetches()) settle_prefetched(index, false);
-        front_.retire(lines_.use_of(index));
+        front_.retire(Level::kLL, core_, line_bits(), lines_.use_of(index));
     }
 
     // A line is about to be looked up. The line that Callgrind's prefetcher then loads belongs to the access that is
@@ -288,7 +300,10 @@ private:
     }
 
     // Whether a line must not be loaded, as L2 has it.
-    bool is_in_front(LineNumber line) { return is_exclusive_ && front_.has_in_l2(line); }
+    bool is_in_front(LineNumber line) {
+        if constexpr (kTraits.middle_level) return is_exclusive_ && front_.has(line);
+        return false;
+    }
 
     // A line is used, or leaves: if it was prefetched, and not used before, that is told.
     void settle_prefetched(std::uint32_t index, bool is_used) {
@@ -302,7 +317,8 @@ private:
     const bool is_exclusive_;
     std::unique_ptr<Prefetching> prefetching_;  // null: nothing is prefetched
     LastLevelShares* const shares_;             // null: cores do not share LL
-    [[no_unique_address]] std::conditional_t<kTraits.why, TouchedLines, NotTouched> touched_;
+    std::uint32_t core_ = 0;                    // that runs
+    [[no_unique_address]] Touched touched_;
     Cause cause_ = Cause::kNone;
     bool evicted_dirty_ = false;  // whether the line that was loaded last evicted a dirty one
     ZeroedArray<bool> dirty_;     // by index: whether it was written to, and not written back to memory yet

@@ -16,6 +16,7 @@
 #include "engine/base/geometry.h"
 #include "engine/base/level.h"
 #include "engine/base/types.h"
+#include "engine/cache/cache_traits.h"
 #include "engine/cache/last_level_config.h"
 
 namespace bd {
@@ -68,7 +69,9 @@ public:
     const Misses& misses(std::uint32_t placement) const { return misses_[placement]; }
 
 private:
-    class Levels;  // of one placement
+    class Levels;
+    template <CacheTraits kTraits>
+    class LevelsOf;
 
     // A call of load(). Several of these wait, and are simulated placement by placement: so the host's caches have a
     // placement's lines when they are needed, or have been told of them in time. (A fifth of the added time.)

@@ -86,7 +86,7 @@ public:
     void on_evict(const EvictEvent& event) {
         if (event.target.node == kNoNode) return;
         const UseSums use(event);
-        if (__builtin_expect(state_.core_costs.counts(), 0)) count_evicted(event.level, use);
+        if (__builtin_expect(state_.core_costs.counts(), 0)) count_evicted(event, use);
         const std::size_t first = first_use_column(event.level);
         const auto add = [=](Costs costs, std::uint64_t times) { use.add_to(&costs[first], times); };
         state_.ledger.charge(charged_target(event.target), add);
@@ -144,9 +144,9 @@ private:
         return target;
     }
     // By core, what LL evicts belongs to none.
-    [[gnu::noinline, gnu::cold]] void count_evicted(Level level, const UseSums& use) {
-        if (level == Level::kLL) return;
-        use.add_to(&state_.core_costs.of(caches_.leaves_core())[first_use_column(level)], 1);
+    [[gnu::noinline, gnu::cold]] void count_evicted(const EvictEvent& event, const UseSums& use) {
+        if (event.level == Level::kLL) return;
+        use.add_to(&state_.core_costs.of(event.core)[first_use_column(event.level)], 1);
     }
     void release(const ChargeTarget& held) {
         state_.ledger.release(held);

@@ -3,102 +3,26 @@
 #include "engine/cache/hierarchy.h"
 
 #include <algorithm>
-#include <ostream>
 #include <random>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cache_fixture.h"
+#include "hierarchy_fixture.h"
 
 namespace bd {
 namespace {
 
 using test::Accesses;
 using test::cache;
-using test::kL1Miss;
+using test::Caches;
+using test::Evicted;
+using test::FakeSink;
 using test::kHit;
+using test::kL1Miss;
 using test::kLLMiss;
-
-// A line that was evicted. Who loaded it is a number.
-struct Evicted {
-    char level;  // '1', '2' or 'L'
-    std::uint32_t target;
-    std::uint64_t accesses;
-    unsigned used;
-    unsigned line_bytes;
-    bool operator==(const Evicted&) const = default;
-};
-
-std::ostream& operator<<(std::ostream& out, const Evicted& line) {
-    return out << "{level " << line.level << ", target " << line.target << ", accesses " << line.accesses
-               << ", used " << line.used << " of " << line.line_bytes << "}";
-}
-
-struct FakeSink {
-    std::uint32_t target = 0;
-    unsigned loads = 0;
-    std::vector<Evicted> evicted;
-
-    ChargeTarget on_load(const LoadEvent&) {
-        ++loads;
-        return {NodeId{target}, CostId{target}};
-    }
-    template <class Mask>
-    void on_evict_data(const EvictDataEvent<Mask>&) {}
-    void on_prefetched(const PrefetchEvent&) {}
-    bool is_counted() const { return true; }
-    void on_evict(const EvictEvent& event) {
-        EXPECT_EQ(index_of(event.target.node), index_of(event.target.costs));
-        evicted.push_back({event.level == Level::kL1   ? '1'
-                           : event.level == Level::kL2 ? '2'
-                                                       : 'L',
-                           index_of(event.target.node), event.accesses, event.used_bytes, event.line_bytes});
-    }
-    void drop_charges(ChargeTarget* whose) { *whose = {}; }
-
-    std::vector<Evicted> take() { return std::exchange(evicted, {}); }
-};
-using List = std::vector<Evicted>;
-
-// The order within a level is the caches' own matter.
-List by_level(List lines) {
-    std::ranges::sort(lines, {}, [](const Evicted& line) {
-        return std::tuple(line.level, line.target, line.accesses, line.used);
-    });
-    return lines;
-}
-
-template <CacheTraits kTraits>
-struct Caches {
-    Caches(const CacheGeometry& i1, const CacheGeometry& d1, const CacheGeometry& ll)
-        : hierarchy({.i1 = i1, .d1 = d1, .ll = ll}, sink) {
-        for (const CacheGeometry& geometry : {i1, d1, ll}) EXPECT_EQ(geometry_error(geometry), nullptr);
-    }
-    explicit Caches(const CacheGeometries& three_levels) : hierarchy(three_levels, sink) {}
-
-    Outcome data(std::uint32_t target, Address address, std::uint32_t size) {
-        sink.target = target;
-        return accesses.data(AccessKind::kRead, address, size);
-    }
-    Outcome fetch(std::uint32_t target, Address address, std::uint32_t size) {
-        sink.target = target;
-        return accesses.fetch(address, size);
-    }
-    List flush() {
-        sink.take();
-        hierarchy.flush();
-        const List lines = sink.take();
-        EXPECT_TRUE(std::ranges::is_sorted(lines, {}, &Evicted::level)) << "L1 before LL";
-        return by_level(lines);
-    }
-
-    FakeSink sink;
-    Hierarchy<kTraits, FakeSink> hierarchy;
-    Accesses<decltype(hierarchy)> accesses{hierarchy};
-};
+using test::List;
 
 // What holds for both ways of compiling it. All lines have 64 bytes, and the LL has three sets.
 template <class CachesType>
@@ -448,65 +372,6 @@ TEST(Hierarchy, TheFastPathEvictsTheSameLinesInTheSameOrder) {
         ASSERT_EQ(common.flush(), flushed) << "seed " << seed;
         ASSERT_EQ(any.flush(), flushed) << "seed " << seed;
     }
-}
-
-// I1 and D1: one line. L2: two lines. LL: eight.
-template <class CachesType>
-class ThreeLevelsTest : public testing::Test {
-protected:
-    CachesType caches_{{.i1 = cache(1, 1, 64), .d1 = cache(1, 1, 64), .ll = cache(1, 8, 64), .l2 = cache(1, 2, 64)}};
-};
-using ThreeLevelVariants =
-    testing::Types<Caches<test::with_l2(test::kCommonUse)>, Caches<test::with_l2(test::kAnyUse)>>;
-TYPED_TEST_SUITE(ThreeLevelsTest, ThreeLevelVariants);
-
-TYPED_TEST(ThreeLevelsTest, WhatMissesALevelIsAskedOfTheNext) {
-    auto& caches = this->caches_;
-    //                                              D1 | L2  | LL
-    EXPECT_EQ(caches.data(1, 0x0000, 8), kLLMiss);  // 0 | 0   | 0
-    EXPECT_EQ(caches.sink.loads, 3u);
-    EXPECT_EQ(caches.data(2, 0x0040, 4), kLLMiss);  // 1 | 1 0 | 1 0
-    EXPECT_EQ(caches.sink.take(), (List{{'1', 1, 1, 8, 64}}));
-    EXPECT_EQ(caches.data(3, 0x0080, 1), kLLMiss);  // 2 | 2 1 | 2 1 0
-    EXPECT_EQ(by_level(caches.sink.take()), (List{{'1', 2, 1, 4, 64}, {'2', 1, 1, 8, 64}}));
-    EXPECT_EQ(caches.data(4, 0x0000, 2), test::kL2Miss);  // 0 | 0 2 | 2 1 0
-    EXPECT_EQ(by_level(caches.sink.take()), (List{{'1', 3, 1, 1, 64}, {'2', 2, 1, 4, 64}}));
-    EXPECT_EQ(caches.data(5, 0x0081, 1), kL1Miss);  // 2 | 2 0 | 2 1 0
-    // What L2 has been given of a line goes on to LL, for both of its stays there.
-    caches.sink.take();
-    EXPECT_EQ(caches.flush(), by_level(List{{'1', 5, 1, 1, 64},
-                                            {'2', 3, 2, 2, 64},
-                                            {'2', 4, 1, 2, 64},
-                                            {'L', 1, 2, 8, 64},
-                                            {'L', 2, 1, 4, 64},
-                                            {'L', 3, 2, 2, 64}}));
-}
-
-TYPED_TEST(ThreeLevelsTest, AnL2LineTakesOverWhatItsLiveCopiesHaveGathered) {
-    auto& caches = this->caches_;
-    //                              I1 | D1 | L2  | LL
-    caches.data(1, 0x0000, 4);   // -  | 0  | 0   | 0
-    caches.fetch(2, 0x1000, 2);  // 40 | 0  | 40 0
-    caches.data(1, 0x0004, 4);
-    caches.sink.take();
-    caches.fetch(3, 0x2000, 2);  // 80 | 0  | 80 40
-    EXPECT_EQ(by_level(caches.sink.take()), (List{{'1', 2, 1, 2, 64}, {'2', 1, 2, 8, 64}}));
-    // The copy stays, and what it gathers is LL's in the end: all of it once.
-    EXPECT_EQ(caches.data(4, 0x0008, 1), kHit);
-    EXPECT_EQ(caches.flush(), by_level(List{{'1', 1, 3, 9, 64},
-                                            {'1', 3, 1, 2, 64},
-                                            {'2', 2, 1, 2, 64},
-                                            {'2', 3, 1, 2, 64},
-                                            {'L', 1, 3, 9, 64},
-                                            {'L', 2, 1, 2, 64},
-                                            {'L', 3, 1, 2, 64}}));
-}
-
-TYPED_TEST(ThreeLevelsTest, LinesWhoseChargesAreDroppedStayInAllLevels) {
-    this->caches_.data(1, 0x0000, 4);
-    this->caches_.hierarchy.drop_charges();
-    EXPECT_EQ(this->caches_.data(2, 0x0004, 4), kHit);
-    EXPECT_EQ(this->caches_.flush(), (List{{'1', 0, 2, 8, 64}, {'2', 0, 2, 8, 64}, {'L', 0, 2, 8, 64}}));
 }
 
 }  // namespace
