@@ -3,9 +3,12 @@
 #include "profile/run_report.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
+#include <vector>
 
+#include "engine/costs/level_events.h"
 #include "profile/file_head.h"
 
 namespace bd {
@@ -54,6 +57,24 @@ struct DataCount {
     std::uint64_t both() const { return reads + writes; }
 };
 
+struct LevelNames {
+    Level level;
+    std::string_view code;
+    std::string_view data;
+    std::string_view both;
+};
+constexpr LevelNames kLevelNames[]{
+    {Level::kL1, "I1 ", "D1 ", "L1"}, {Level::kL2, "L2i", "L2d", "L2"}, {Level::kLL, "LLi", "LLd", "LL"}};
+
+// What begins a line: one word, or two.
+struct Label {
+    Label(const char* only) : first(only) {}
+    Label(std::string_view word, std::string_view other) : first(word), second(other) {}
+
+    std::string_view first;
+    std::string_view second;
+};
+
 class Report {
 public:
     Report(TextOutput& out, const EventSet& events, ConstCosts totals) : out_(out), totals_(totals) {
@@ -61,9 +82,12 @@ public:
             width_ = std::max(width_, Grouped(total).view().size());
         }
         width_ = std::max(width_, Grouped(of(Event::kDr) + of(Event::kDw)).view().size());
-        for (const Event loss : {Event::kSpLoss1, Event::kSpLossL2, Event::kSpLoss2}) {
-            if (!events.has(loss)) continue;
-            width_ = std::max(width_, Grouped(loaded(loss)).view().size());
+        for (const LevelNames& each : kLevelNames) {
+            const LevelEvents& level = kLevelEvents[each.level];
+            if (events.has(level.misses[kFetch])) missed_.push_back(each);
+            if (!events.has(level.use_of_lines[kUnusedBytes])) continue;
+            used_.push_back(each);
+            width_ = std::max(width_, Grouped(loaded(level.use_of_lines)).view().size());
         }
     }
 
@@ -77,74 +101,45 @@ public:
         const DataCount references = data_references();
         count("I   refs", of(Event::kIr));
         data("D   refs", references);
-        if (events.has(Event::kI1mr)) {
-            part("I1  misses", of(Event::kI1mr), of(Event::kIr), "");
-            if (events.has(Event::kI2mr)) part("L2i misses", of(Event::kI2mr), of(Event::kIr), "");
-            if (events.has(Event::kILmr)) part("LLi misses", of(Event::kILmr), of(Event::kIr), "");
-            part("D1  misses", of(Event::kD1mr) + of(Event::kD1mw), references.both(), "");
-            if (events.has(Event::kI2mr)) {
-                part("L2d misses", of(Event::kD2mr) + of(Event::kD2mw), references.both(), "");
-            }
-            if (events.has(Event::kDLmr)) {
-                part("LLd misses", of(Event::kDLmr) + of(Event::kDLmw), references.both(), "");
-            }
+        for (const LevelNames& each : missed_) part({each.code, "misses"}, code_misses(each.level), of(Event::kIr), "");
+        for (const LevelNames& each : missed_) {
+            part({each.data, "misses"}, data_misses(each.level).both(), references.both(), "");
         }
         if (events.has(Event::kDT2mr)) {
             part("Page walks", page_walks(Event::kIT2mr), of(Event::kIr) + references.both(), "");
             part("  with huge pages", page_walks(Event::kIH2mr), of(Event::kIr) + references.both(), "");
         }
-        if (events.has(Event::kSpLoss1)) {
-            part("D1  bytes never used", of(Event::kSpLossD1), of(Event::kSpLossD1) + of(Event::kUsByteD1),
-                 " of those loaded");
-            if (events.has(Event::kSpLossL2)) {
-                part("L2d bytes never used", of(Event::kSpLossD2), of(Event::kSpLossD2) + of(Event::kUsByteD2),
-                     " of those loaded");
-            }
-            if (events.has(Event::kSpLossDL)) {
-                part("LLd bytes never used", of(Event::kSpLossDL), of(Event::kSpLossDL) + of(Event::kUsByteDL),
-                     " of those loaded");
-            }
+        for (const LevelNames& each : used_) {
+            const auto& use = kLevelEvents[each.level].use_of_data;
+            part({each.data, "bytes never used"}, of(use[kUnusedBytes]), loaded(use), " of those loaded");
         }
         if (events.has(Event::kBc)) {
             part("Mispredicts", of(Event::kBcm) + of(Event::kBim), of(Event::kBc) + of(Event::kBi), "");
         }
     }
 
-    // has_last: of LL. If it lacks, there is no L2.
-    void write_misses(bool has_l2, bool has_last) {
-        const DataCount middle = has_l2 ? DataCount{of(Event::kD2mr), of(Event::kD2mw)} : DataCount{};
-        const DataCount first{of(Event::kD1mr), of(Event::kD1mw)};
-        const DataCount last{of(Event::kDLmr), of(Event::kDLmw)};
+    void write_misses() {
         count("I   refs", of(Event::kIr));
-        count("I1  misses", of(Event::kI1mr));
-        if (has_l2) count("L2i misses", of(Event::kI2mr));
-        if (has_last) count("LLi misses", of(Event::kILmr));
-        rate("I1  miss rate", of(Event::kI1mr), of(Event::kIr));
-        if (has_l2) rate("L2i miss rate", of(Event::kI2mr), of(Event::kIr));
-        if (has_last) rate("LLi miss rate", of(Event::kILmr), of(Event::kIr));
+        for (const LevelNames& each : missed_) count({each.code, "misses"}, code_misses(each.level));
+        for (const LevelNames& each : missed_) rate({each.code, "miss rate"}, code_misses(each.level), of(Event::kIr));
         out_ << '\n';
         data("D   refs", data_references());
-        data("D1  misses", first);
-        if (has_l2) data("L2d misses", middle);
-        if (has_last) data("LLd misses", last);
-        data_rate("D1  miss rate", first);
-        if (has_l2) data_rate("L2d miss rate", middle);
-        if (has_last) data_rate("LLd miss rate", last);
-        if (!has_last) return;
+        for (const LevelNames& each : missed_) data({each.data, "misses"}, data_misses(each.level));
+        for (const LevelNames& each : missed_) data_rate({each.data, "miss rate"}, data_misses(each.level));
+        if (missed_.size() == 1) return;
         out_ << '\n';
-        // What missed L1 is asked of L2, and what missed that of LL.
-        const DataCount middle_references{of(Event::kI1mr) + first.reads, first.writes};
-        const DataCount middle_misses{(has_l2 ? of(Event::kI2mr) : 0) + middle.reads, middle.writes};
-        if (has_l2) {
-            data("L2 refs", middle_references);
-            data("L2 misses", middle_misses);
-            rate("L2 miss rate", middle_misses.both(), of(Event::kIr) + data_references().both());
+        // What missed a level is asked of the next one.
+        DataCount references{};
+        for (const LevelNames& each : missed_) {
+            const DataCount misses{code_misses(each.level) + data_misses(each.level).reads,
+                                   data_misses(each.level).writes};
+            if (each.level != Level::kL1) {
+                data({each.both, "refs"}, references);
+                data({each.both, "misses"}, misses);
+                rate({each.both, "miss rate"}, misses.both(), of(Event::kIr) + data_references().both());
+            }
+            references = misses;
         }
-        const DataCount last_references = has_l2 ? middle_misses : middle_references;
-        const DataCount last_misses{of(Event::kILmr) + last.reads, last.writes};
-        data("LL refs", last_references);
-        data("LL misses", last_misses);
-        rate("LL miss rate", last_misses.both(), of(Event::kIr) + data_references().both());
     }
 
     void write_pages() {
@@ -167,53 +162,63 @@ public:
         rate("Mispredict rate", of(Event::kBcm) + of(Event::kBim), of(Event::kBc) + of(Event::kBi));
     }
 
-    // `loss`: the level's SpLoss; the counts behind it follow in the table of events.
-    void write_use(std::string_view level, Event loss) {
-        const std::size_t first = column(loss);
-        const std::uint64_t lost = totals_[first];
-        const std::uint64_t lines = totals_[first + 1];
-        const std::uint64_t accesses = totals_[first + 3];
-        out_ << '\n';
-        label(level, "bytes loaded");
-        number(loaded(loss));
-        out_ << '\n';
-        label(level, "bytes never used");
-        number(lost);
-        out_ << "  (";
-        out_.fixed(per_ten_thousand(lost, loaded(loss)), 2) << "%)\n";
-        // What data has of the five counts stands behind them.
-        const std::uint64_t data_lost = totals_[first + 5];
-        label(level, "of these, data");
-        number(data_lost);
-        out_ << "  (";
-        out_.fixed(per_ten_thousand(data_lost, data_lost + totals_[first + 7]), 2) << "% of its bytes)\n";
-        label(level, "lines evicted");
-        number(lines);
-        out_ << '\n';
-        label(level, "accesses per line");
-        const std::uint64_t hundredths = lines == 0 ? 0 : per_ten_thousand(accesses, lines) / 100;
-        pad(out_, Grouped(hundredths / 100).view().size() + 3, width_);
-        out_ << Grouped(hundredths / 100) << '.' << hundredths / 10 % 10 << hundredths % 10 << '\n';
+    void write_use() {
+        for (const LevelNames& names : used_) {
+            const auto& use = kLevelEvents[names.level].use_of_lines;
+            const auto& use_of_data = kLevelEvents[names.level].use_of_data;
+            out_ << '\n';
+            label({names.both, "bytes loaded"});
+            number(loaded(use));
+            out_ << '\n';
+            label({names.both, "bytes never used"});
+            number(of(use[kUnusedBytes]));
+            out_ << "  (";
+            out_.fixed(per_ten_thousand(of(use[kUnusedBytes]), loaded(use)), 2) << "%)\n";
+            label({names.both, "of these, data"});
+            number(of(use_of_data[kUnusedBytes]));
+            out_ << "  (";
+            out_.fixed(per_ten_thousand(of(use_of_data[kUnusedBytes]), loaded(use_of_data)), 2) << "% of its bytes)\n";
+            const std::uint64_t lines = of(use[kLinesEvicted]);
+            label({names.both, "lines evicted"});
+            number(lines);
+            out_ << '\n';
+            label({names.both, "accesses per line"});
+            const std::uint64_t hundredths = lines == 0 ? 0 : per_ten_thousand(of(use[kAccesses]), lines) / 100;
+            pad(out_, Grouped(hundredths / 100).view().size() + 3, width_);
+            out_ << Grouped(hundredths / 100) << '.' << hundredths / 10 % 10 << hundredths % 10 << '\n';
+        }
     }
 
 private:
     static constexpr std::size_t kLabelWidth = 22;
 
+    static constexpr auto kFetch = static_cast<std::size_t>(Missed::kFetch);
+    static constexpr auto kRead = static_cast<std::size_t>(Missed::kRead);
+    static constexpr auto kWrite = static_cast<std::size_t>(Missed::kWrite);
+
     std::uint64_t of(Event event) const { return totals_[column(event)]; }
+    std::uint64_t code_misses(Level level) const { return of(kLevelEvents[level].misses[kFetch]); }
+    DataCount data_misses(Level level) const {
+        const LevelEvents& events = kLevelEvents[level];
+        return {of(events.misses[kRead]), of(events.misses[kWrite])};
+    }
     // `fetches`: its misses of the second level; those of reads and writes stand behind them.
     std::uint64_t page_walks(Event fetches) const {
         const std::size_t first = column(fetches);
         return totals_[first] + totals_[first + 1] + totals_[first + 2];
     }
     DataCount data_references() const { return {of(Event::kDr), of(Event::kDw)}; }
-    std::uint64_t loaded(Event loss) const { return totals_[column(loss)] + totals_[column(loss) + 2]; }
+    // In bytes. `use`: by UseColumn.
+    std::uint64_t loaded(const std::array<Event, kUseColumns>& use) const {
+        return of(use[kUnusedBytes]) + of(use[kUsedBytes]);
+    }
 
-    void label(std::string_view first, std::string_view second = {}) {
-        out_ << first;
-        std::size_t used = first.size() + 1;
-        if (!second.empty()) {
-            out_ << ' ' << second;
-            used += second.size() + 1;
+    void label(const Label& words) {
+        out_ << words.first;
+        std::size_t used = words.first.size() + 1;
+        if (!words.second.empty()) {
+            out_ << ' ' << words.second;
+            used += words.second.size() + 1;
         }
         out_ << ':';
         pad(out_, used, kLabelWidth);
@@ -223,18 +228,18 @@ private:
         pad(out_, grouped.view().size(), width_);
         out_ << grouped;
     }
-    void count(std::string_view name, std::uint64_t count) {
+    void count(const Label& name, std::uint64_t count) {
         label(name);
         number(count);
         out_ << '\n';
     }
-    void part(std::string_view name, std::uint64_t number_of, std::uint64_t whole, std::string_view behind) {
+    void part(const Label& name, std::uint64_t number_of, std::uint64_t whole, std::string_view behind) {
         label(name);
         number(number_of);
         out_ << "  (";
         out_.fixed(per_ten_thousand(number_of, whole), 2) << '%' << behind << ")\n";
     }
-    void data(std::string_view name, const DataCount& counts) {
+    void data(const Label& name, const DataCount& counts) {
         label(name);
         number(counts.both());
         out_ << "  (";
@@ -243,7 +248,7 @@ private:
         number(counts.writes);
         out_ << " wr)\n";
     }
-    void branches(std::string_view name, std::uint64_t conditional, std::uint64_t indirect) {
+    void branches(const Label& name, std::uint64_t conditional, std::uint64_t indirect) {
         label(name);
         number(conditional + indirect);
         out_ << "  (";
@@ -252,12 +257,12 @@ private:
         number(indirect);
         out_ << " ind)\n";
     }
-    void rate(std::string_view name, std::uint64_t misses, std::uint64_t references) {
+    void rate(const Label& name, std::uint64_t misses, std::uint64_t references) {
         label(name);
         percent(misses, references);
         out_ << '\n';
     }
-    void data_rate(std::string_view name, const DataCount& misses) {
+    void data_rate(const Label& name, const DataCount& misses) {
         const DataCount references = data_references();
         label(name);
         percent(misses.both(), references.both());
@@ -276,6 +281,9 @@ private:
     TextOutput& out_;
     ConstCosts totals_;
     std::size_t width_ = 6;
+    // The levels of which there are misses, and the use of lines.
+    std::vector<LevelNames> missed_;
+    std::vector<LevelNames> used_;
 };
 
 }  // namespace
@@ -298,13 +306,9 @@ void write_whole_run_report(TextOutput& out, const EventSet& events, ConstCosts 
     if (!events.has(Event::kI1mr)) {
         report.write_references();
     } else {
-        report.write_misses(events.has(Event::kI2mr), events.has(Event::kILmr));
+        report.write_misses();
     }
-    if (events.has(Event::kSpLoss1)) {
-        report.write_use("L1", Event::kSpLoss1);
-        if (events.has(Event::kSpLossL2)) report.write_use("L2", Event::kSpLossL2);
-        if (events.has(Event::kSpLoss2)) report.write_use("LL", Event::kSpLoss2);
-    }
+    report.write_use();
     if (events.has(Event::kDT1mr)) report.write_pages();
     if (events.has(Event::kBc)) report.write_branches();
 }
