@@ -92,6 +92,11 @@ class Loads:
     def lines(self) -> float:
         return self.near_lines + self.far
 
+    @property
+    def matter(self) -> bool:
+        """Whether estimates need them: there are lines to wait for, or steps of a chain that others may be in."""
+        return bool(self.far or self.near or self.walks or (self.link and self.steps))
+
     def changed(self, lines: float, far: float, access: Access) -> Loads:
         """The loads of `lines` lines, `far` of them from memory, in another order. Their distances are not known; the
         present ones are used, in proportion. If no line comes from a cache now, new ones are taken to just miss D1."""

@@ -119,8 +119,9 @@ class Sites:
         for where, here in self._members.items():
             if known is not None and known.has_group(where, here, self._times[where]):
                 continue
-            value, least, most = self._estimates(self._times[where], {site.number: site.loads for site in here})
-            for site in here:
+            waiting = [site for site in here if site.loads.matter]
+            value, least, most = self._estimates(self._times[where], {site.number: site.loads for site in waiting})
+            for site in waiting:
                 site.waits = Estimate(value[site.number], least[site.number], most[site.number])
 
     def has_group(self, where: LoopPlace | Function, members: Sequence[Site], time: LoopTime) -> bool:

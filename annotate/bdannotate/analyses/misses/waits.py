@@ -37,6 +37,7 @@ _ROUNDS = 12
 
 _NONE = (0.0,) * len(MADE)
 _WITHOUT_TIMES = _NONE[:-len(TIMES)]
+_NO_WAITS = (0,) * len(_WITHOUT_TIMES)
 # Returns the time of a row of the profile without waiting, in picoseconds: the estimate, its lower and upper bounds.
 _Plain = Callable[[Row], tuple[float, float, float]]
 
@@ -124,10 +125,13 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
         charge(place, line, address, (*_WITHOUT_TIMES, *times), worked)
 
     def whole(row: Row, *more: Sequence[float]) -> Row:
-        sums: Sequence[float] = (*_WITHOUT_TIMES, *plain(row))
+        times = plain(row)
+        sums: Sequence[float] | None = None
         for one in more:
             if one is not _NONE:
-                sums = [*map(add, sums, one)]
+                sums = [*map(add, sums or (*_WITHOUT_TIMES, *times), one)]
+        if sums is None:
+            return row + _NO_WAITS + tuple([max(round(one), 0) for one in times])
         return row + tuple([max(round(one), 0) for one in sums])
 
     lines = {
@@ -233,13 +237,13 @@ def _of_calls(
             for function in group:
                 known = [
                     (average[callee], count) for callee, count in callees.get(function, {}).items()
-                    if callee in average
+                    if count and callee in average
                 ]
                 average[function] = _average(own.get(function, _NONE), own_counts[function], known)
 
     def of_call(callee: Function, row: Row) -> Sequence[float]:
         count = counted(row)
-        return [count * one for one in average[callee]]
+        return [count * one for one in average[callee]] if count else _NONE
 
     return of_call
 
@@ -250,5 +254,6 @@ def _average(
     total = list(own)
     for costs, count in calls:
         counted += count
-        total = [one + count * other for one, other in zip(total, costs)]
-    return [one / counted for one in total] if counted > 0 else _NONE
+        if costs is not _NONE:
+            total = [one + count * other for one, other in zip(total, costs)]
+    return [one / counted for one in total] if counted > 0 and any(total) else _NONE
