@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import compress
+from itertools import chain, compress
 from typing import NamedTuple
 
 from .profile import Function, InstructionCost, Jump, JumpCount, Place, Row, add_rows
+from .rows import Rows
 
 # The costs of a line, as numbers or as the text in the file.
 Written = Row | str
@@ -133,8 +134,10 @@ class JumpRow(NamedTuple):
 class Jumps(Mapping[Jump, JumpCount]):
     """The jumps of a profile. Counts of equal jumps are added up."""
 
-    def __init__(self, rows: Mapping[Place, list[JumpRow]]) -> None:
-        self._rows = rows
+    def __init__(self, rows: Mapping[Place, Sequence[JumpRow]]) -> None:
+        lengths = {place: len(here) for place, here in rows.items() if here}
+        columns = Rows.of(JumpRow, chain.from_iterable(rows.values()))
+        self._rows = dict(zip(lengths, columns.pieces(lengths.values())))
         self._made: dict[Jump, JumpCount] | None = None
 
     def __getitem__(self, jump: Jump) -> JumpCount:

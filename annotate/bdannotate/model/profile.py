@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from operator import add, sub
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from .rows import PackedTable
 
 Row = tuple[int, ...]
 
@@ -217,6 +219,12 @@ class Profile:
     intervals: Intervals | None = None  # None: the counts are exact, or nothing is known
     _totals: list[Row] = field(default_factory=list, init=False, repr=False, compare=False)  # once they are known
 
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Profile], tuple[dict[str, Any]]]:
+        state = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        state["calls"] = PackedTable(CallSite, Call, self.calls)
+        state["instruction_calls"] = PackedTable(InstructionCall, Call, self.instruction_calls)
+        return _unpacked, (state,)
+
     @property
     def zero(self) -> Row:
         return (0,) * len(self.events)
@@ -227,6 +235,12 @@ class Profile:
             rows = (row for lines in self.lines.values() for row in lines.values())
             self._totals.append(sum_rows(rows, len(self.events)))
         return self._totals[0]
+
+
+def _unpacked(state: dict[str, Any]) -> Profile:
+    return Profile(**{
+        name: value.table() if isinstance(value, PackedTable) else value for name, value in state.items()
+    })
 
 
 def add_rows(left: Row, right: Row) -> Row:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import eq
 from typing import Any, Generic, TypeVar, cast, overload
@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 from .narrow import narrow
 
 _Row = TypeVar("_Row", bound="tuple[Any, ...]")
+_Value = TypeVar("_Value", bound="tuple[Any, ...]")
 
 
 def maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
@@ -86,6 +87,35 @@ class Rows(Sequence[_Row], Generic[_Row]):
         part = Rows.__new__(type(self))
         part._make, part._columns, part._start, part._stop = self._make, self._columns, start, stop
         return part
+
+
+class PackedRows(Generic[_Row]):
+    """Named tuples of a kind, or None, as columns. So they are pickled in a third of the time."""
+
+    __slots__ = ("_rows", "_missing")
+
+    def __init__(self, kind: type[_Row], rows: Sequence[_Row | None]) -> None:
+        self._missing = [number for number, row in enumerate(rows) if row is None]
+        self._rows = Rows.of(kind, (row for row in rows if row is not None))
+
+    def rows(self) -> tuple[_Row | None, ...]:
+        found: list[_Row | None] = [*self._rows]
+        for number in self._missing:
+            found.insert(number, None)
+        return tuple(found)
+
+
+class PackedTable(Generic[_Row, _Value]):
+    """The same of a table whose keys and values are named tuples."""
+
+    __slots__ = ("_keys", "_values")
+
+    def __init__(self, key: type[_Row], value: type[_Value], table: Mapping[_Row, _Value]) -> None:
+        self._keys = Rows.of(key, table)
+        self._values = Rows.of(value, table.values())
+
+    def table(self) -> dict[_Row, _Value]:
+        return dict(zip(self._keys, self._values))
 
 
 class CountRows(Sequence[tuple[int, ...]]):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import enum
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 from .graph import build
 from .profile import Function, Part, Profile
-from .rows import Rows
+from .rows import PackedRows, Rows
 
 # Buckets of distances per power of two.
 STEPS = 4
@@ -177,6 +177,15 @@ class Why:
     hits: Why | None = None
     least_distance: int = 0  # of hits, in lines; 0: these are not known
 
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Why], tuple[dict[str, Any]]]:
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        state["places"] = PackedRows(Instruction, self.places)
+        if self.reuses is not None:
+            state["reuses"] = PackedRows(Reuse, self.reuses)
+        if self.orders is not None:
+            state["orders"] = PackedRows(Order, self.orders)
+        return _unpacked, (state,)
+
     def misses(self) -> int:
         """The number of lines of data that D1 missed."""
         return sum(self.distances.columns[2])
@@ -197,6 +206,10 @@ class Why:
         """The function of an instruction; None for number 0."""
         found = self.places[place]
         return found.function if found else None
+
+
+def _unpacked(state: dict[str, Any]) -> Why:
+    return Why(**{name: value.rows() if isinstance(value, PackedRows) else value for name, value in state.items()})
 
 
 def with_scaled_reuses(why: Why) -> Why:

@@ -8,6 +8,7 @@ and its folder belong to the user, and only the user may write to them.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import pickle
@@ -18,7 +19,7 @@ import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from bdcommon import __version__
 
@@ -119,23 +120,46 @@ def _data(folder: str, place: str, state: bytes) -> bytes | None:
 
 
 def _checksum(data: bytes) -> bytes:
-    return zlib.crc32(data).to_bytes(4, "little")
+    return _as_bytes(zlib.crc32(data))
+
+
+def _as_bytes(checksum: int) -> bytes:
+    return checksum.to_bytes(4, "little")
+
+
+class _Checked:
+    """A file whose bytes are summed while they are written, as all of them at once would take their size in memory.
+    OSError: there are too many."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._bytes = 0
+        self.checksum = 0
+
+    def write(self, data: bytes | memoryview | pickle.PickleBuffer) -> int:
+        raw = memoryview(data)
+        self._bytes += raw.nbytes
+        if self._bytes > _MOST_BYTES_OF_ONE:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        self.checksum = zlib.crc32(raw, self.checksum)
+        return self._file.write(raw)
 
 
 def _keep(folder: str, place: str, state: bytes, found: object) -> None:
-    data = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
-    if len(data) > _MOST_BYTES_OF_ONE:
-        return
     os.makedirs(folder, 0o700, exist_ok=True)
     if not _is_safe(os.lstat(folder)):
         return
     number, temporary = tempfile.mkstemp(dir=folder)
     try:
         with open(number, "wb") as file:
-            file.write(state + b"\n" + _checksum(data))
-            file.write(data)
+            head = state + b"\n"
+            file.write(head + _as_bytes(0))
+            checked = _Checked(file)
+            pickle.dump(found, checked, pickle.HIGHEST_PROTOCOL)
+            file.seek(len(head))
+            file.write(_as_bytes(checked.checksum))
         os.replace(temporary, place)
-    except OSError:
+    except (OSError, MemoryError):
         os.unlink(temporary)
         raise
     _drop_oldest(folder)

@@ -208,7 +208,7 @@ class _Parser:
                 {place: code for place, code in costs.code.items() if code.costs}, self._cost_lines.row, some_costs,
             ),
             instruction_calls=costs.instruction_calls,
-            jumps=Jumps({place: rows for place, rows in costs.jump_rows.items() if rows}),
+            jumps=Jumps(costs.jump_rows),
             beginnings=costs.beginnings,
             origins=tuple(costs.origins),
             hot=costs.hot,
