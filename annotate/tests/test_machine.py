@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from bdannotate.analyses.misses.miss_costs import Access, MissCosts, loads_of
+from bdannotate.analyses.misses.miss_costs import Access, MissCosts, missed
 from bdannotate.cli import main
 from bdannotate.model.why import Distance
 from bdannotate.reading.machine import REFERENCE, machine_named, parse_machine, shipped_machines
@@ -87,7 +87,7 @@ def rows(count, bucket, last=0):
 
 
 def chain(count, bucket, last=0):
-    return loads_of(rows(count, bucket, last), Access.CHAIN, 64)
+    return missed(rows(count, bucket, last)).loads(Access.CHAIN, 64)
 
 
 def test_a_line_costs_what_one_of_a_buffer_of_that_size_does():
@@ -112,21 +112,21 @@ def test_simulated_caches_lie_where_those_of_the_machine_do():
 def test_lines_that_cannot_overlap_cost_their_latency():
     text = MACHINE.replace("line: chain 262144 10 10 10", "line: chain 262144 100 100 100")
     costs = MissCosts(parse_machine(text, "toy"))
-    far = loads_of(rows(10, 0, 10), Access.INDEPENDENT, 64)
+    far = missed(rows(10, 0, 10)).loads(Access.INDEPENDENT, 64)
     assert costs.time_of(far) == costs.times_of(far, (0.5, 0))[0] == pytest.approx(100)
     assert costs.times_of(far, (5, 0))[0] == pytest.approx(500)
     assert costs.times_of(far, (99, 0))[0] == pytest.approx(1000)
-    assert costs.times_of(loads_of(rows(10, 0, 10), Access.IN_ORDER, 64), (5, 0))[0] == pytest.approx(100)
-    both = loads_of(rows(10, 0, 10) + rows(10, 25), Access.INDEPENDENT, 64)
+    assert costs.times_of(missed(rows(10, 0, 10)).loads(Access.IN_ORDER, 64), (5, 0))[0] == pytest.approx(100)
+    both = missed(rows(10, 0, 10) + rows(10, 25)).loads(Access.INDEPENDENT, 64)
     assert costs.times_of(both, (5, 10))[0] == pytest.approx(500 + 10)
 
 
 def test_lines_that_a_repair_puts_in_order_need_no_page_walk_each():
     costs = MissCosts(parse_machine(MACHINE, "toy"))
-    column = loads_of(rows(1000, 25), Access.COLUMN, 64, walks=800)
+    column = missed(rows(1000, 25)).loads(Access.COLUMN, 64, walks=800)
     assert costs.time_of(column) > costs.time_of(replace(column, walks=0))
     ordered = column.changed(250, 0, Access.IN_ORDER)
-    assert costs.time_of(ordered) == pytest.approx(costs.time_of(loads_of(rows(250, 25), Access.IN_ORDER, 64)))
+    assert costs.time_of(ordered) == pytest.approx(costs.time_of(missed(rows(250, 25)).loads(Access.IN_ORDER, 64)))
     assert column.changed(250, 0, Access.COLUMN).walks == 200
 
 

@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import compress
+from operator import not_
+from typing import NamedTuple
 
 from ...model.machine import Figure, Machine, Order
+from ...model.rows import Rows
 from ...model.why import Distance, bucket_start
 
 
@@ -108,18 +112,42 @@ class Loads:
         return replace(self, access=access, near=rows, far=max(far, 0.0), walks=walks)
 
 
-def loads_of(
-    rows: Iterable[Distance], access: Access, line: int, walks: float = 0.0, blocks: bool = True,
-    link: int = 0, steps: int = 0, step: float = 0.0,
-) -> Loads:
-    """The lines of these misses; see Loads for the arguments."""
-    near: list[tuple[int, float]] = []
-    far = 0
-    for _, bucket, misses, last_level in rows:
-        if misses > last_level:
-            near.append(_near(bucket, misses - last_level))
-        far += last_level
-    return Loads(access, tuple(near), float(far), line, walks, blocks, link, steps, step)
+class Missed(NamedTuple):
+    """The lines that an instruction misses. near: as in Loads."""
+
+    lines: int
+    far: int  # of these, from memory
+    first: int  # of these, first touches
+    first_far: int  # of the first touches, from memory
+    near: tuple[tuple[int, float], ...]
+
+    def loads(
+        self, access: Access, line: int, walks: float = 0.0, blocks: bool = True, link: int = 0, steps: int = 0,
+        step: float = 0.0,
+    ) -> Loads:
+        """See Loads for the arguments."""
+        return Loads(access, self.near, float(self.far), line, walks, blocks, link, steps, step)
+
+    def first_touches(self) -> Missed:
+        """The first touches alone."""
+        first, far = self.first, self.first_far
+        return Missed(first, far, first, far, (_near(0, first - far),) if first > far else ())
+
+
+_NOTHING = Missed(0, 0, 0, 0, ())
+
+
+def missed(rows: Sequence[Distance]) -> Missed:
+    """What these distances, in any order, add up to."""
+    if not rows:
+        return _NOTHING
+    _, buckets, misses, last = rows.columns if isinstance(rows, Rows) else zip(*rows)
+    first = first_far = 0
+    if 0 in buckets:
+        first = sum(compress(misses, map(not_, buckets)))
+        first_far = sum(compress(last, map(not_, buckets)))
+    near = [_near(bucket, more - less) for bucket, more, less in zip(buckets, misses, last) if more > less]
+    return Missed(sum(misses), sum(last), first, first_far, tuple(near))
 
 
 @lru_cache(1 << 14)

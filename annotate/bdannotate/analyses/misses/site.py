@@ -6,14 +6,14 @@ used of its lines, and the time that is spent waiting for them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from typing import NamedTuple
 
 from ...model.why import Cause, Depends, Distance, Instruction, Order, Reuse, bucket_start
 from ...model.work import Estimate
 from .loop_nests import LoopPlace, Loops
-from .miss_costs import FORESEEN, FORESEEN_ORDERS, WAITING, Access, Loads, MissCosts, loads_of
+from .miss_costs import FORESEEN, FORESEEN_ORDERS, WAITING, Access, Loads, Missed, MissCosts, missed
 
 # The minimum share of an instruction's steps, or of the lines that they bring, that must agree to count as the loop's.
 _MOST = 0.6
@@ -94,6 +94,7 @@ class Site:
     writes: bool = False
     in_loop: tuple[str, int] = ("", 0)  # if the line is 0, `where` applies
     walks: Walks | None = None  # for its data; None: the run did not simulate TLBs
+    misses: InitVar[Missed | None] = None  # what `distances` add up to, if it is known already
     # Nanoseconds for which the processor has nothing else to do. Sites sets this, as it depends on the other sites.
     waits: Estimate = Estimate()
     access: Access = field(init=False)
@@ -104,16 +105,15 @@ class Site:
     # The level of the loop that decides which lines are loaded; None if too few steps were seen.
     _deciding: Level | None = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, misses: Missed | None) -> None:
         level = self._deciding_level()
         self._deciding = level if level is not None and steps_seen(level.order) >= _FEW else None
         self.access = self._access()
-        rows = [*self.distances]
-        first = [row for row in rows if not row.bucket]
-        self.first_touches = sum([row.misses for row in first]) if first else 0
-        self.loads = self._loads(rows)
+        known = misses or missed(self.distances)
+        self.first_touches = known.first
+        self.loads = self._loads(known)
         self.time = self.costs.time_of(self.loads)
-        self.first_share = self._share_of(first, len(first) == len(rows)) if first and self.time else 0.0
+        self.first_share = self._first_share(known) if known.first and self.time else 0.0
 
     @property
     def loop_line(self) -> tuple[str, int]:
@@ -249,27 +249,25 @@ class Site:
             return Access.IN_ORDER
         return Access.STRIDE if abs(step) * factor < FORESEEN else self.access
 
-    def _loads(self, rows: Iterable[Distance]) -> Loads:
+    def _loads(self, known: Missed) -> Loads:
         access, link, steps, step = self.access, 0, 0, 0.0
         if access in WAITING:
             link, steps = self.levels[0].order.on, self.accesses
         if access is Access.STRIDE and self._deciding and self._deciding.step:
             step = abs(self._deciding.step) / self.line
-        return loads_of(
-            rows, access, self.line, self._walks if self._deciding else 0.0, self.reads or not self.writes,
-            link, steps, step,
-        )
+        walks = self._walks if self._deciding and known.lines else 0.0
+        return known.loads(access, self.line, walks, self.reads or not self.writes, link, steps, step)
 
     def changed(self, change: Change) -> Loads:
         """The lines that would be loaded after `change`."""
         loads = self.loads.changed(change.lines, change.last_level, change.access)
         return replace(loads, blocks=loads.blocks and not change.is_asked_ahead)
 
-    def _share_of(self, first: Iterable[Distance], are_all: bool) -> float:
-        """The share of `time` that is due to first touches. are_all: whether there are no other misses."""
-        if are_all and not self.loads.walks:
+    def _first_share(self, known: Missed) -> float:
+        """The share of `time` that is due to first touches."""
+        if known.first == known.lines and not self.loads.walks:
             return 1.0
-        return self.costs.time_of(loads_of(first, self.access, self.line)) / self.time
+        return self.costs.time_of(known.first_touches().loads(self.access, self.line)) / self.time
 
     @property
     def memory_share(self) -> float:

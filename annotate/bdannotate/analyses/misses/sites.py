@@ -16,7 +16,7 @@ from ...model.work import Estimate
 from ..code.inlined_lines import Chooser
 from ..code.ownership import Folders, is_foreign
 from .loop_nests import LoopPlace, Loops
-from .miss_costs import Loads
+from .miss_costs import Loads, missed
 from .overlap import LoopTime
 from .site import Change, Level, Site, Walks, constant_step, step_of_some, steps_seen
 from .site_rows import SiteRows
@@ -226,8 +226,7 @@ class Sites:
         stays = self._rows.stays.get(number)
         cost = self._rows.cost(place.function.object, place.address)
         reads, writes, evicted, used_bytes, conflicts = self._rows.of_data(cost)
-        _, _, misses, last_level = distances.columns
-        lines = sum(misses)
+        misses = missed(distances)
         used = used_bytes / evicted if evicted else 0.0
         late = never = None
         if stays and stays[0]:
@@ -236,11 +235,12 @@ class Sites:
         accesses = reads + writes if cost else self._estimated_accesses(orders)
         levels = self._levels(orders, accesses)
         if late is not None and never is not None and never < late and 2 * used <= self.why.line:
-            levels = self._with_small_steps(number, lines, round(used), levels, reuses)
+            levels = self._with_small_steps(number, misses.lines, round(used), levels, reuses)
         return Site(
-            number, place, self._where(place), accesses, lines,
-            sum(last_level), conflicts, self.why.line, distances, reuses, levels, used, late, never, self.costs,
+            number, place, self._where(place), accesses, misses.lines,
+            misses.far, conflicts, self.why.line, distances, reuses, levels, used, late, never, self.costs,
             reads > 0, writes > 0, self._in_loop(place, levels[0].loop if levels else None), self._page_walks(cost),
+            misses,
         )
 
     def _page_walks(self, cost: Row) -> Walks | None:
