@@ -325,9 +325,15 @@ bool compare(const CacheGeometry& geometry, unsigned seed) {
     return has_counted;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr unsigned kFetchRuns = 1;
+#else
+constexpr unsigned kFetchRuns = 6;
+#endif
+
 TEST(InstructionCacheOracle, CachesOfAllShapesEqualTheNaiveOne) {
     bool has_counted = false;
-    for (unsigned seed = 0; seed < test::runs(6) && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 0; seed < test::runs(kFetchRuns) && !testing::Test::HasFailure(); ++seed) {
         for (const auto& [sets, ways] : {std::tuple(1, 1), std::tuple(2, 2), std::tuple(5, 3), std::tuple(16, 8)}) {
             const auto lines = [&](std::uint32_t bytes) {
                 return cache(static_cast<std::uint64_t>(sets), static_cast<std::uint32_t>(ways), bytes);
