@@ -154,14 +154,14 @@ private:
               pages(std::move(where)),
               line_bytes(of.line_bytes),
               ways(of.ways),
+              index(of),
               sets(of.size_bytes / of.line_bytes / of.ways),
               random(of.replacement.seed) {
             forget_policies();
         }
 
         std::size_t set_number(Address number) const {
-            const Address address = number * line_bytes;
-            return naive_set(geometry, (pages ? pages->physical(address) : address) / line_bytes);
+            return index(pages ? pages->physical(number * line_bytes) / line_bytes : number);
         }
         std::list<Line>& set_of(Address number) { return sets[set_number(number)]; }
         // Makes a line the most recently used one, if it is there.
@@ -178,6 +178,7 @@ private:
         std::shared_ptr<NaivePages> pages;  // null: lines lie at their addresses
         Address line_bytes;
         std::size_t ways;
+        NaiveIndex index;
         std::vector<std::list<Line>> sets;
         std::vector<NaiveSet> policies{};  // of each set; none with LRU
         std::uint64_t random;

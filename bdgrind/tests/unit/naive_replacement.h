@@ -158,15 +158,22 @@ private:
     std::map<Address, Address> frames_{};
 };
 
-// The number of the set that a line belongs to that lies there in memory.
-inline std::size_t naive_set(const CacheGeometry& cache, Address line) {
-    const std::uint64_t sets = cache.size_bytes / cache.line_bytes / cache.ways;
-    unsigned bits = 0;
-    while (cache.index == SetIndex::kHash && sets % (2ull << bits) == 0) ++bits;
-    for (unsigned bit = 0; bit < bits; ++bit) {
-        for (unsigned from = bit + bits; from < 64; from += bits) line ^= (line >> from & 1) << bit;
+// Which set of a cache a line belongs to that lies there in memory.
+class NaiveIndex {
+public:
+    explicit NaiveIndex(const CacheGeometry& cache) : sets_(cache.size_bytes / cache.line_bytes / cache.ways) {
+        while (cache.index == SetIndex::kHash && sets_ % (2ull << bits_) == 0) ++bits_;
     }
-    return static_cast<std::size_t>(line % sets);
-}
+    std::size_t operator()(Address line) const {
+        for (unsigned bit = 0; bit < bits_; ++bit) {
+            for (unsigned from = bit + bits_; from < 64; from += bits_) line ^= (line >> from & 1) << bit;
+        }
+        return static_cast<std::size_t>(line % sets_);
+    }
+
+private:
+    std::uint64_t sets_;
+    unsigned bits_ = 0;  // that are folded, if at all
+};
 
 }  // namespace bd::test
