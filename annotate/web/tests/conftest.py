@@ -16,18 +16,6 @@ import pytest
 from web_pages import BUILD, SECONDS, WEB, make_reports, run
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "xdist_group(name): tests that one process of pytest-xdist runs")
-
-
-def pytest_collection_modifyitems(items):
-    """What a browser opens is run by one process, so where there are several, the browsers work side by side."""
-    for item in items:
-        kind = getattr(item, "callspec", None) and item.callspec.params.get("browser")
-        if kind:
-            item.add_marker(pytest.mark.xdist_group(kind))
-
-
 @contextlib.contextmanager
 def only_first(folder):
     """True in the first of the processes that share the tests of a run; the others wait until it is done."""
