@@ -34,6 +34,9 @@ GUESTS = BUILD / "bdgrind" / "tests" / "guest"
 GUEST_SOURCES = SOURCE / "bdgrind" / "tests" / "guest"
 IS_ARM64 = platform.machine() == "aarch64"
 BDCOMPARE = BUILD / "bdgrind" / "tests" / "bdcompare"
+needs_bdcompare = pytest.mark.skipif(
+    not BDCOMPARE.exists(), reason="bdcompare is not built: `make check` does that if GoogleTest is there"
+)
 BD_ANNOTATE = SOURCE / "annotate" / "bd_annotate"
 
 # What Callgrind has of the tool's events.

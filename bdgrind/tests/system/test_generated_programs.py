@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from generate_programs import generate
-from harness import BDCOMPARE, CALLGRIND_EVENTS, Run, check_profile, run_tool
+from harness import BDCOMPARE, CALLGRIND_EVENTS, Run, check_profile, needs_bdcompare, run_tool
 
 # Programs are compiled and run so many at once, as what takes the time is to compile and to start.
 LONG = bool(os.environ.get("BDGRIND_LONG"))
@@ -51,10 +51,9 @@ def compile_programs(folder: Path, seed: int) -> Path:
     return program
 
 
+@needs_bdcompare
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_engine_equals_the_naive_one(seed: int, tmp_path: Path) -> None:
-    if not BDCOMPARE.exists():
-        pytest.skip("bdcompare is not built: GoogleTest is missing")
     program = compile_programs(tmp_path, seed)
     caches = GEOMETRIES[seed % len(GEOMETRIES)]
     trace = tmp_path / "trace"

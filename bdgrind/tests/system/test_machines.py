@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import BDCOMPARE, GUESTS, VALGRIND, check_profile, run_tool
+from harness import BDCOMPARE, GUESTS, VALGRIND, check_profile, needs_bdcompare, run_tool
 
 THREE_LEVELS = {
     "ordinary": "--I1=4096,4,64 --D1=4096,4,64 --L2=32768,8,64 --LL=262144,8,64",
@@ -29,11 +29,10 @@ POLICIES = {
 ALL = ["--simulate-wb=yes", "--simulate-hwpref=yes", "--branch-sim=yes", "--why=yes", "--objects=yes"]
 
 
+@needs_bdcompare
 @pytest.mark.parametrize("name", THREE_LEVELS)
 @pytest.mark.parametrize("more", [[], ALL], ids=["plain", "all"])
 def test_three_levels_equal_the_naive_engines(tmp_path: Path, name: str, more: list[str]) -> None:
-    if not BDCOMPARE.exists():
-        pytest.skip("bdcompare is not built: GoogleTest is missing")
     trace = tmp_path / "trace"
     options = [*THREE_LEVELS[name].split(), *more]
     run = run_tool(tmp_path, [GUESTS / "attribution"], [*options, f"--record-trace={trace}"])
@@ -42,10 +41,9 @@ def test_three_levels_equal_the_naive_engines(tmp_path: Path, name: str, more: l
     assert compared.returncode == 0, compared.stdout + compared.stderr
 
 
+@needs_bdcompare
 @pytest.mark.parametrize("name", POLICIES)
 def test_policies_equal_the_naive_engines(tmp_path: Path, name: str) -> None:
-    if not BDCOMPARE.exists():
-        pytest.skip("bdcompare is not built: GoogleTest is missing")
     trace = tmp_path / "trace"
     options = [*THREE_LEVELS["ordinary"].split(), *POLICIES[name].split(), "--why=yes"]
     run = run_tool(tmp_path, [GUESTS / "attribution"], [*options, f"--record-trace={trace}"])
@@ -196,11 +194,10 @@ def test_a_cache_of_a_machine_can_be_another(tmp_path: Path) -> None:
 TLBS = ["--tlb=2,1,8,2", "--tlb=64,4,1536,12", "--tlb=zen4"]
 
 
+@needs_bdcompare
 @pytest.mark.parametrize("tlbs", TLBS)
 @pytest.mark.parametrize("more", [[], ALL], ids=["plain", "all"])
 def test_page_misses_equal_the_naive_engines(tmp_path: Path, tlbs: str, more: list[str]) -> None:
-    if not BDCOMPARE.exists():
-        pytest.skip("bdcompare is not built: GoogleTest is missing")
     trace = tmp_path / "trace"
     options = [*THREE_LEVELS["ordinary"].split(), tlbs, *more]
     run = run_tool(tmp_path, [GUESTS / "attribution"], [*options, f"--record-trace={trace}"])

@@ -23,6 +23,7 @@ from harness import (
     check_profile,
     counted,
     guest_program,
+    needs_bdcompare,
     run_tool,
     steady_environment,
 )
@@ -144,6 +145,7 @@ def test_nothing_else_changes(tmp_path: Path, guest: str) -> None:
 
 
 # Small caches, as the naive engine looks at every line and block for each line that is evicted.
+@needs_bdcompare
 @pytest.mark.parametrize(
     ("guest", "caches"),
     [
@@ -156,8 +158,6 @@ def test_nothing_else_changes(tmp_path: Path, guest: str) -> None:
 )
 def test_objects_and_their_bytes_equal_the_naive_engines(tmp_path: Path, guest: str, caches: list[str]) -> None:
     """From a recorded trace, which has heap blocks, but neither variables nor files."""
-    if not BDCOMPARE.exists():
-        pytest.skip("bdcompare is not built: GoogleTest is missing")
     trace = tmp_path / "trace"
     options = ["--I1=4096,4,64", *caches, YES, "--alloc-fn=pool_alloc", "--alloc-fn=take", "--free-fn=pool_free"]
     run_tool(tmp_path, [GUESTS / guest], [*options, f"--record-trace={trace}"])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from bdannotate.model.why import Instruction, Why
 from bdannotate.reading.why import read_why
-from harness import BDCOMPARE, BUILD, GUESTS, SMALL_CACHES, Run, check, guest_program, run_tool
+from harness import BDCOMPARE, BUILD, GUESTS, SMALL_CACHES, Run, check, guest_program, needs_bdcompare, run_tool
 
 YES = "--why=yes"
 
@@ -124,6 +124,7 @@ def test_forked_children_have_files_of_their_own(tmp_path: Path) -> None:
         checked(profile)
 
 
+@needs_bdcompare
 @pytest.mark.parametrize(
     ("guest", "caches"),
     [
@@ -133,8 +134,6 @@ def test_forked_children_have_files_of_their_own(tmp_path: Path) -> None:
     ],
 )
 def test_causes_and_distances_equal_the_naive_engines(tmp_path: Path, guest: str, caches: list[str]) -> None:
-    if not BDCOMPARE.exists():
-        pytest.skip("bdcompare is not built: GoogleTest is missing")
     trace = tmp_path / "trace"
     options = ["--I1=1024,2,64", *caches, YES]
     run_tool(tmp_path, [GUESTS / guest], [*options, f"--record-trace={trace}"])
@@ -144,6 +143,7 @@ def test_causes_and_distances_equal_the_naive_engines(tmp_path: Path, guest: str
     assert int(distances) > 0
 
 
+@needs_bdcompare
 @pytest.mark.parametrize(
     "command",
     [
@@ -154,8 +154,6 @@ def test_causes_and_distances_equal_the_naive_engines(tmp_path: Path, guest: str
     ids=["bzip2", "sqlite3", "perl"],
 )
 def test_real_programs_equal_the_naive_engines(tmp_path: Path, command: list[str]) -> None:
-    if not BDCOMPARE.exists():
-        pytest.skip("bdcompare is not built: GoogleTest is missing")
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is missing")
     trace = tmp_path / "trace"
