@@ -178,7 +178,18 @@ def test_the_oldest_are_dropped(tmp_path, keeping, monkeypatch):
 def test_one_that_is_too_large_is_not_kept(file, keeping, monkeypatch):
     monkeypatch.setattr(kept_module, "_MOST_BYTES_OF_ONE", 10)
     kept(str(file), "kind", Reader("x" * 11))
-    assert not list(keeping.iterdir())
+    assert not keeping.exists()
+
+
+class Interrupts:
+    def __reduce__(self):
+        raise KeyboardInterrupt
+
+
+def test_what_is_interrupted_leaves_nothing(file, keeping):
+    with pytest.raises(KeyboardInterrupt):
+        kept(str(file), "kind", Reader(["x" * 100_000, Interrupts()]))
+    assert not keeping.exists()
 
 
 def test_other_sources_read_again(file, monkeypatch):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rows that are kept as columns are those that were given."""
 
+import pickle
 from array import array
 from typing import NamedTuple
 
 from bdannotate.model.code import Code, Instructions, instruction_rows
 from bdannotate.model.profile import Function, InstructionCost, Place
-from bdannotate.model.rows import CountRows, Rows
+from bdannotate.model.rows import CountRows, RowColumns, Rows, TableColumns
 from bdannotate.reading.fields import cost_row, some_costs
 from hypothesis import given
 from hypothesis import strategies as some
@@ -31,6 +32,20 @@ def test_they_are_a_sequence_of_tuples(rows, start, stop, step):
     assert part == rows[start:stop:step] and len(part) == len(rows[start:stop:step])
     assert part[start:stop] == rows[start:stop:step][start:stop]
     assert made != [*rows, Pair("more", 1)]
+
+
+@given(some.lists(some.none() | some.builds(Pair, some.text(max_size=2), some.integers(0, 9))))
+def test_some_may_be_missing(rows):
+    found = pickle.loads(pickle.dumps(RowColumns(Pair, rows))).rows()
+    assert found == tuple(rows) and all(row is None or type(row) is Pair for row in found)
+
+
+@given(ROWS, some.data())
+def test_a_table_is_the_same_in_the_same_order(keys, data):
+    table = {key: data.draw(some.builds(Pair, some.text(max_size=2), some.integers())) for key in keys}
+    found = pickle.loads(pickle.dumps(TableColumns(Pair, Pair, table))).table()
+    assert list(found.items()) == list(table.items())
+    assert all(type(row) is Pair for item in found.items() for row in item)
 
 
 def test_a_part_has_columns_of_its_own():

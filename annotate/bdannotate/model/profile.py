@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields
 from operator import add, sub
 from typing import Any, NamedTuple
 
-from .rows import PackedTable
+from .rows import TableColumns
 
 Row = tuple[int, ...]
 
@@ -221,8 +221,8 @@ class Profile:
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Profile], tuple[dict[str, Any]]]:
         state = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-        state["calls"] = PackedTable(CallSite, Call, self.calls)
-        state["instruction_calls"] = PackedTable(InstructionCall, Call, self.instruction_calls)
+        state["calls"] = TableColumns(CallSite, Call, self.calls)
+        state["instruction_calls"] = TableColumns(InstructionCall, Call, self.instruction_calls)
         return _unpacked, (state,)
 
     @property
@@ -239,7 +239,7 @@ class Profile:
 
 def _unpacked(state: dict[str, Any]) -> Profile:
     return Profile(**{
-        name: value.table() if isinstance(value, PackedTable) else value for name, value in state.items()
+        name: value.table() if isinstance(value, TableColumns) else value for name, value in state.items()
     })
 
 

@@ -89,7 +89,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
         return part
 
 
-class PackedRows(Generic[_Row]):
+class RowColumns(Generic[_Row]):
     """Named tuples of a kind, or None, as columns. So they are pickled in a third of the time."""
 
     __slots__ = ("_rows", "_missing")
@@ -99,13 +99,15 @@ class PackedRows(Generic[_Row]):
         self._rows = Rows.of(kind, (row for row in rows if row is not None))
 
     def rows(self) -> tuple[_Row | None, ...]:
-        found: list[_Row | None] = [*self._rows]
-        for number in self._missing:
-            found.insert(number, None)
-        return tuple(found)
+        if not self._missing:
+            return tuple(self._rows)
+        missing, rows = {*self._missing}, iter(self._rows)
+        return tuple([
+            None if number in missing else next(rows) for number in range(len(self._rows) + len(missing))
+        ])
 
 
-class PackedTable(Generic[_Row, _Value]):
+class TableColumns(Generic[_Row, _Value]):
     """The same of a table whose keys and values are named tuples."""
 
     __slots__ = ("_keys", "_values")

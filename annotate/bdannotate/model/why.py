@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .graph import build
 from .profile import Function, Part, Profile
-from .rows import PackedRows, Rows
+from .rows import RowColumns, Rows
 
 # Buckets of distances per power of two.
 STEPS = 4
@@ -179,11 +179,11 @@ class Why:
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Why], tuple[dict[str, Any]]]:
         state = {each.name: getattr(self, each.name) for each in fields(self)}
-        state["places"] = PackedRows(Instruction, self.places)
+        state["places"] = RowColumns(Instruction, self.places)
         if self.reuses is not None:
-            state["reuses"] = PackedRows(Reuse, self.reuses)
+            state["reuses"] = RowColumns(Reuse, self.reuses)
         if self.orders is not None:
-            state["orders"] = PackedRows(Order, self.orders)
+            state["orders"] = RowColumns(Order, self.orders)
         return _unpacked, (state,)
 
     def misses(self) -> int:
@@ -209,7 +209,7 @@ class Why:
 
 
 def _unpacked(state: dict[str, Any]) -> Why:
-    return Why(**{name: value.rows() if isinstance(value, PackedRows) else value for name, value in state.items()})
+    return Why(**{name: value.rows() if isinstance(value, RowColumns) else value for name, value in state.items()})
 
 
 def with_scaled_reuses(why: Why) -> Why:

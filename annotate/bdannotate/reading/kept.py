@@ -159,8 +159,10 @@ def _keep(folder: str, place: str, state: bytes, found: object) -> None:
             file.seek(len(head))
             file.write(_as_bytes(checked.checksum))
         os.replace(temporary, place)
-    except (OSError, MemoryError):
+    except BaseException:
         os.unlink(temporary)
+        with suppress(OSError):
+            os.rmdir(folder)  # if nothing else is in it
         raise
     _drop_oldest(folder)
 
