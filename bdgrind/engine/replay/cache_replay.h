@@ -99,7 +99,9 @@ public:
     template <class Mask>
     void on_evict_data(const EvictDataEvent<Mask>& event) {
         const ChargeTarget target = charged_target(event.target);
-        if constexpr (kNotesReuses) reasons_.note_stay(target, event);
+        if constexpr (kMayNoteReuses) {
+            if (reasons_.notes_reuses()) reasons_.note_stay(target, event);
+        }
         if (state_.objects == nullptr || target.node == kNoNode) return;
         state_.objects->evict(target.costs, event.address, event.line_bytes, event.used);
     }
@@ -128,7 +130,7 @@ private:
     static_assert(ChunkQueue<typename Caches::Stage>::kChunks == Caches::Stage::kMostChunks);
 
     static constexpr bool kFollowsPaths = Observer::kFollowsPaths;
-    static constexpr bool kNotesReuses = kTraits.why && Observer::kFollowsScopes;
+    static constexpr bool kMayNoteReuses = kTraits.why && Observer::kFollowsScopes;
 
     // The host is told of a miss when so many are before it, and once more when it is half of that.
     static constexpr std::ptrdiff_t kHostPrefetchAhead = 8;
@@ -255,7 +257,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
         handler.start();
         const Batch records = cursor_.rest().first(std::min(cursor_.rest().size(), rest.size()));
         const std::size_t words = follow(state_, observer_, records, handler);
-        if constexpr (kNotesReuses) observer_.pause();
+        if constexpr (kMayNoteReuses) observer_.pause();
         cursor_.skip(words);
         done += words;
     } while (done < batch.size() && state_.calls.requests().empty());
@@ -266,7 +268,7 @@ std::size_t CacheReplay<kTraits, Observer>::run(Batch batch) {
 template <CacheTraits kTraits, class Observer>
 template <class Chunk>
 void CacheReplay<kTraits, Observer>::start_times(const Chunk& chunk) {
-    if constexpr (kNotesReuses) {
+    if constexpr (kMayNoteReuses) {
         observer_.clock().start_chunk(chunk.touches, chunk.words.data());
         const TickRanks* const ranks = chunk.touches.renumbering.get();
         if (ranks != nullptr) state_.renumber_times([ranks](TouchTime time) { return ranks->renumbered(time); });
@@ -348,7 +350,9 @@ template <CacheTraits kTraits, class Observer>
         loaded_cell_ = kNoCost;
         const Outcome outcome = caches_.follow_data(miss);
         reasons_.note_distance(charge_target(), loaded_cell_, miss.distance, outcome);
-        if constexpr (kNotesReuses) note_reuse(miss, evicted, outcome);
+        if constexpr (kMayNoteReuses) {
+            if (reasons_.notes_reuses()) note_reuse(miss, evicted, outcome);
+        }
         return outcome;
     } else {
         return caches_.follow_data(miss);

@@ -19,6 +19,9 @@ class MissReasons {
 public:
     explicit MissReasons(EngineState& state) : state_(state) {}
 
+    // Whether reuses are recorded, and what of a line was used when it leaves D1.
+    bool notes_reuses() const { return state_.scopes != nullptr; }
+
     // How many other lines were used since a line that D1 loads was used last. `cell`: what the load is charged to, by
     // data object.
     void note_distance(const ChargeTarget& target, CostId cell, std::uint32_t distance, Outcome outcome) {

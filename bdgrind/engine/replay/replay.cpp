@@ -15,7 +15,6 @@ namespace {
 
 constexpr CacheTraits kDefault{.common_lines = true, .line_use = true, .write_back = false};
 constexpr CacheTraits kMissesOnly{.common_lines = true, .line_use = false, .write_back = false};
-constexpr CacheTraits kAnyLines{.common_lines = false, .line_use = true, .write_back = false};
 constexpr CacheTraits kEverything{.common_lines = false, .line_use = true, .write_back = true};
 constexpr CacheTraits kWhy{.common_lines = true, .line_use = true, .write_back = false, .why = true};
 constexpr CacheTraits kWhyEverything{.common_lines = false, .line_use = true, .write_back = true, .why = true};
@@ -26,11 +25,11 @@ constexpr CacheTraits with_l2(CacheTraits traits) {
     return traits;
 }
 
-// The observers that there are: for jumps alone, for jumps and branches if either is asked for, and these with loops.
-using Jumps = JumpObserver<NoObserver>;
+// The observers that there are, beside none: for jumps and branches, and these with loops, the latter without branches,
+// too. Each does nothing about what is not asked for.
 using All = JumpObserver<BranchObserver>;
-template <class Observer>
-using WithScopes = ScopeObserver<Observer, TouchClock>;
+using AllAndScopes = ScopeObserver<All, TouchClock>;
+using JumpsAndScopes = ScopeObserver<JumpObserver<NoObserver>, TouchClock>;
 
 CacheTraits wanted(const EngineConfig& config) {
     return {.common_lines = has_common_lines(config.caches),
@@ -40,67 +39,55 @@ CacheTraits wanted(const EngineConfig& config) {
             .middle_level = config.caches.has_l2()};
 }
 
+template <CacheTraits kTraits, class Observer>
+std::unique_ptr<Replay> make_replay(EngineState& state) {
+    return std::make_unique<CacheReplay<kTraits, Observer>>(state);
+}
+
 std::unique_ptr<Replay> make_with_l2(EngineState& state, CacheTraits traits, bool observes) {
-    if (traits.why && !state.config.reuses) {
-        return std::make_unique<CacheReplay<with_l2(kWhyEverything), All>>(state);
-    }
-    if (traits.why) return std::make_unique<CacheReplay<with_l2(kWhyEverything), WithScopes<All>>>(state);
-    if (traits == with_l2(kDefault) && !observes) {
-        return std::make_unique<CacheReplay<with_l2(kDefault), NoObserver>>(state);
-    }
-    return std::make_unique<CacheReplay<with_l2(kEverything), All>>(state);
+    if (traits.why) return make_replay<with_l2(kWhyEverything), AllAndScopes>(state);
+    if (traits == with_l2(kDefault) && !observes) return make_replay<with_l2(kDefault), NoObserver>(state);
+    return make_replay<with_l2(kEverything), All>(state);
 }
 
 // Paths within functions are followed by one that is quick, and others that can do everything.
 std::unique_ptr<Replay> make_with_paths(EngineState& state, CacheTraits traits) {
     using Paths = PathObserver<All>;
-    using PathsAndScopes = PathObserver<WithScopes<All>>;
-    if (!state.config.cache_sim) return std::make_unique<PlainReplay<Paths>>(state);
-    if (traits.why && state.config.reuses) {
-        if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kWhyEverything), PathsAndScopes>>(state);
-        return std::make_unique<CacheReplay<kWhyEverything, PathsAndScopes>>(state);
+    using PathsAndScopes = PathObserver<AllAndScopes>;
+    if (traits.middle_level) {
+        if (traits.why) return make_replay<with_l2(kWhyEverything), PathsAndScopes>(state);
+        return make_replay<with_l2(kEverything), Paths>(state);
     }
-    if (traits.why) {
-        if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kWhyEverything), Paths>>(state);
-        return std::make_unique<CacheReplay<kWhyEverything, Paths>>(state);
-    }
-    if (traits.middle_level) return std::make_unique<CacheReplay<with_l2(kEverything), Paths>>(state);
-    if (traits == kDefault && !state.config.branch_sim) {
-        return std::make_unique<CacheReplay<kDefault, PathObserver<Jumps>>>(state);
-    }
-    return std::make_unique<CacheReplay<kEverything, Paths>>(state);
+    if (traits.why) return make_replay<kWhyEverything, PathsAndScopes>(state);
+    if (traits == kDefault) return make_replay<kDefault, Paths>(state);
+    return make_replay<kEverything, Paths>(state);
 }
 
 }  // namespace
 
 std::unique_ptr<Replay> Replay::make(EngineState& state) {
-    const bool predicts = state.config.branch_sim;
-    const bool observes = predicts || state.config.collect_jumps;
-    if (state.config.flow_paths) return make_with_paths(state, wanted(state.config));
-    if (!state.config.cache_sim) {
+    const EngineConfig& config = state.config;
+    const bool observes = config.branch_sim || config.collect_jumps;
+    if (!config.cache_sim) {
+        if (config.flow_paths) return std::make_unique<PlainReplay<PathObserver<All>>>(state);
         if (observes) return std::make_unique<PlainReplay<All>>(state);
         return std::make_unique<PlainReplay<NoObserver>>(state);
     }
-    const CacheTraits traits = wanted(state.config);
+    const CacheTraits traits = wanted(config);
+    if (config.flow_paths) return make_with_paths(state, traits);
     if (traits.middle_level) return make_with_l2(state, traits, observes);
     if (traits == kDefault) {
-        if (predicts) return std::make_unique<CacheReplay<kDefault, All>>(state);
-        if (observes) return std::make_unique<CacheReplay<kDefault, Jumps>>(state);
-        return std::make_unique<CacheReplay<kDefault, NoObserver>>(state);
+        if (observes) return make_replay<kDefault, All>(state);
+        return make_replay<kDefault, NoObserver>(state);
     }
     if (traits == kWhy) {
-        if (!state.config.reuses) {
-            if (observes) return std::make_unique<CacheReplay<kWhy, All>>(state);
-            return std::make_unique<CacheReplay<kWhy, NoObserver>>(state);
-        }
-        if (predicts) return std::make_unique<CacheReplay<kWhy, WithScopes<All>>>(state);
-        return std::make_unique<CacheReplay<kWhy, WithScopes<Jumps>>>(state);
+        if (!observes && !config.reuses) return make_replay<kWhy, NoObserver>(state);
+        if (!config.branch_sim) return make_replay<kWhy, JumpsAndScopes>(state);
+        return make_replay<kWhy, AllAndScopes>(state);
     }
-    if (traits.why && !state.config.reuses) return std::make_unique<CacheReplay<kWhyEverything, All>>(state);
-    if (traits.why) return std::make_unique<CacheReplay<kWhyEverything, WithScopes<All>>>(state);
-    if (traits == kMissesOnly && !observes) return std::make_unique<CacheReplay<kMissesOnly, NoObserver>>(state);
-    if (traits == kAnyLines && !observes) return std::make_unique<CacheReplay<kAnyLines, NoObserver>>(state);
-    return std::make_unique<CacheReplay<kEverything, All>>(state);
+    if (traits.why) return make_replay<kWhyEverything, AllAndScopes>(state);
+    if (traits == kMissesOnly && !observes) return make_replay<kMissesOnly, NoObserver>(state);
+    return make_replay<kEverything, All>(state);
 }
 
 }  // namespace bd

@@ -2,6 +2,7 @@
 //
 // Follows loops while the trace is replayed, beside what another observer does: tells ScopeTracker of jumps backward
 // within a call. Nearly all of these are of the innermost loop, which goes on; of that it only notes where it was.
+// Without a ScopeTracker, it does nothing.
 
 #pragma once
 
@@ -18,15 +19,18 @@ public:
     static constexpr bool kFollowsFlow = true;
     static constexpr bool kFollowsScopes = true;
 
-    explicit ScopeObserver(EngineState& state) : Observer(state), state_(state) {}
+    explicit ScopeObserver(EngineState& state)
+        : Observer(state), state_(state), follows_scopes_(state.scopes != nullptr) {}
 
     Clock& clock() { return clock_; }
 
     [[gnu::always_inline]] bool takes_fast_path(const TracedExit& exit, const TracedExit& next, const Word* record) {
         if (__builtin_expect(!is_behind(next.begin, exit.begin), 0)) {
-            const auto behind = static_cast<CodePosition>(exit.begin - loop_.begin);
-            if (next.begin != loop_.begin || behind > loop_.span) return false;
-            loop_.latest = record;
+            if (follows_scopes_) {
+                const auto behind = static_cast<CodePosition>(exit.begin - loop_.begin);
+                if (next.begin != loop_.begin || behind > loop_.span) return false;
+                loop_.latest = record;
+            }
         }
         if constexpr (Observer::kFollowsFlow) return Observer::takes_fast_path(exit, next, record);
         return true;
@@ -34,11 +38,12 @@ public:
 
     void go_on(const ReplayCursor& cursor, const TracedExit& next, const Word* record) {
         if constexpr (Observer::kFollowsFlow) Observer::go_on(cursor, next, record);
-        go_on(cursor.latest_exit(), next, record);
+        if (follows_scopes_) go_on(cursor.latest_exit(), next, record);
     }
 
     void before_change(const Word* record) {
         if constexpr (Observer::kFollowsFlow) Observer::before_change(record);
+        if (!follows_scopes_) return;
         pause();
         state_.scopes->set_time(clock_.before(record));
         const Exit* const exit = state_.current == nullptr ? nullptr : state_.current->last_exit;
@@ -91,6 +96,7 @@ private:
     }
 
     EngineState& state_;
+    const bool follows_scopes_;
     Clock clock_;
     Innermost loop_{};
     Before before_{};
