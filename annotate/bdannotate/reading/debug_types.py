@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..model.errors import UserError, is_out_of_memory, shorten
 from ..model.data_types import FoundTypes, PointerName, Type, VariableName, WantedTypes
@@ -35,6 +35,12 @@ _VARIABLES = ("DW_TAG_variable", "DW_TAG_formal_parameter")
 # An argument of all shared pointers, as demanglers and GCC write it, and as clang does.
 _LOCK_POLICY = "(__gnu_cxx::_Lock_policy)2", "__gnu_cxx::_S_atomic"
 _KEYWORD = re.compile(r"^(?:struct|class|union|enum)\s+")
+
+
+class _SymbolTable(Protocol):
+    """A section of pyelftools, which reads all names when it is first asked for one."""
+
+    def get_symbol_by_name(self, name: str) -> Sequence[Mapping[str, Any]] | None: ...
 
 
 def read_types(
@@ -96,10 +102,11 @@ def _in_file(elf: Elf, path: str, wanted: WantedTypes) -> _Found:
     dwarf = dwarf_of(elf)
     units = Units(dwarf, type_units_of(elf), SplitFiles(path, dwarf).open)
     debug = _Debug(units, elf.elfclass // 8, _thread_segment(elf))
+    tables = _symbol_tables(elf) if wanted.variables else []
     variables = {
         variable: _different(
             debug.variable(address, variable.is_thread_local)
-            for address in sorted(_addresses(elf, variable))
+            for address in sorted(_addresses(tables, variable))
         )
         for variable in sorted(wanted.variables)
     }
@@ -125,17 +132,19 @@ def _thread_segment(elf: object) -> tuple[int, int]:
     return 0, 0
 
 
-def _addresses(elf: object, variable: VariableName) -> set[int]:
+def _symbol_tables(elf: object) -> list[_SymbolTable]:
+    sections = (elf.get_section_by_name(name) for name in (".symtab", ".dynsym"))  # type: ignore[attr-defined]
+    return [section for section in sections if section is not None and section["sh_type"] != "SHT_NOBITS"]
+
+
+def _addresses(tables: Iterable[_SymbolTable], variable: VariableName) -> set[int]:
     """The addresses of the symbols with this name and size; if there are none, of larger ones: a variable that lies in
     two mappings (at the end of what comes from the file) has two parts in a profile."""
     exact: set[int] = set()
     larger: set[int] = set()
     kind = "STT_TLS" if variable.is_thread_local else "STT_OBJECT"
-    for table in (".symtab", ".dynsym"):
-        section = elf.get_section_by_name(table)  # type: ignore[attr-defined]
-        if section is None or section["sh_type"] == "SHT_NOBITS":
-            continue
-        for symbol in section.get_symbol_by_name(variable.symbol.partition("@")[0]) or ():
+    for table in tables:
+        for symbol in table.get_symbol_by_name(variable.symbol.partition("@")[0]) or ():
             if symbol["st_info"]["type"] == kind and symbol["st_size"] >= variable.size:
                 found = exact if symbol["st_size"] == variable.size else larger
                 found.add(int(symbol["st_value"]))

@@ -7,6 +7,7 @@ they end. As pyelftools is slow, the bytes of a unit are searched before its ent
 
 from __future__ import annotations
 
+import functools
 import importlib
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ _MOST_ULEB_BYTES = 10
 # The kinds of units, by the numbers of DWARF 5 and the names of pyelftools.
 _TYPE_UNITS = (2, 6, "DW_UT_type", "DW_UT_split_type")
 _SKELETONS = (4, "DW_UT_skeleton")
+_GNU_DWO_ID = b"\xb1\x42"  # the attribute's number, as tables of abbreviations have it
 _SPLIT_UNITS = (5, 6, "DW_UT_split_compile", "DW_UT_split_type")
 _ID_BYTES = 8
 _LARGE_LENGTH = b"\xff\xff\xff\xff"  # the first bytes of a unit of 64-bit DWARF
@@ -94,6 +96,7 @@ class _Section(Protocol):
 
 class Dwarf(Protocol):
     debug_info_sec: _Section | None
+    debug_abbrev_sec: _Section | None
     debug_str_sec: _Section | None
     debug_str_offsets_sec: _Section | None
     debug_addr_sec: _Section | None
@@ -110,6 +113,8 @@ class Source:
         self.string_offsets = section_bytes(dwarf.debug_str_offsets_sec)
         self.addresses = section_bytes(dwarf.debug_addr_sec)
         self.info = section_bytes(dwarf.debug_info_sec)
+        # Whether units may be skeletons of GNU, before DWARF 5.
+        self.may_have_skeletons = _GNU_DWO_ID in section_bytes(dwarf.debug_abbrev_sec)
         self.scopes: dict[int, str] = {}  # the scopes of the types that walks have met, by offset
         self.signatures = signatures  # type units by signature, and the offset of the type in each
 
@@ -126,6 +131,7 @@ class Units:
     ) -> None:
         self._entry_class = importlib.import_module("elftools.dwarf.die").DIE
         self._error_class = importlib.import_module("elftools.common.exceptions").DWARFError
+        _share_structs()
         self._entries = self._units = 0
         # Weak, as there may be thousands of .dwo files.
         self._sources: weakref.WeakKeyDictionary[Dwarf, Source] = weakref.WeakKeyDictionary()
@@ -135,7 +141,7 @@ class Units:
         signatures: dict[int, tuple[Unit, int]] = {}
         for one in (dwarf, types) if types is not None else (dwarf,):
             for unit in self._read(one, one is types, signatures):
-                (self._skeletons if _is_skeleton(unit) else self._whole).append(unit)
+                (self._skeletons if self._is_skeleton(unit) else self._whole).append(unit)
         self.problem = ""  # why some units cannot be read
 
     def _read(
@@ -172,6 +178,14 @@ class Units:
         for skeleton in self._skeletons:
             yield from self._opened(skeleton)
 
+    def _is_skeleton(self, unit: Unit) -> bool:
+        if unit.header.get("unit_type") in _SKELETONS:
+            return True
+        if not self.source(unit).may_have_skeletons:
+            return False
+        top = unit.get_top_DIE()  # which reads a table of abbreviations: most of the time for files of many units
+        return not top.has_children and "DW_AT_GNU_dwo_id" in top.attributes
+
     def at(self, addresses: Sequence[bytes], operations: Sequence[bytes]) -> Iterator[Unit]:
         """The units that may have a variable at one of these addresses: one of these operations occurs in their bytes,
         or one of the addresses in their part of the table of addresses."""
@@ -188,6 +202,8 @@ class Units:
         return any(address in table for address in addresses)
 
     def _addresses(self, unit: Unit) -> bytes:
+        if not self.source(unit).addresses:
+            return b""
         base = unit.get_top_DIE().attributes.get("DW_AT_addr_base")
         if base is None:
             return b""
@@ -340,11 +356,11 @@ class Units:
         return f"{self.source(entry.cu).scopes.get(entry.offset, '')}{own}" if own else ""
 
 
-def _is_skeleton(unit: Unit) -> bool:
-    if unit.header.get("unit_type") in _SKELETONS:
-        return True
-    top = unit.get_top_DIE()  # skeletons of GNU, before DWARF 5
-    return not top.has_children and "DW_AT_GNU_dwo_id" in top.attributes
+def _share_structs() -> None:
+    """Have pyelftools make the parsers of a kind of unit once, not twice for each unit (before its version 0.31)."""
+    module = importlib.import_module("elftools.dwarf.dwarfinfo")
+    if not hasattr(module.DWARFStructs, "cache_info"):
+        setattr(module, "DWARFStructs", functools.lru_cache(maxsize=64)(module.DWARFStructs))
 
 
 def language_of(top: DebugEntry) -> object:
