@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Of debug information of many units, little is read."""
+
+import shutil
+import subprocess
+
+import pytest
+from bdannotate.model.data_types import VariableName, WantedTypes
+from bdannotate.reading import debug_types
+
+UNITS = 40
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="cc is missing; on Debian: apt-get install gcc")
+@pytest.mark.parametrize("version", [2, 3, 4, 5])
+def test_only_the_units_with_the_variables_are_read(tmp_path, monkeypatch, version):
+    pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")
+    from elftools.dwarf import dwarfinfo
+
+    for number in range(UNITS):
+        (tmp_path / f"{number}.c").write_text(f"struct of{number} {{ long key; char name[{number}]; }} v{number}[3];")
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }")
+    sources = ["main.c", *(f"{number}.c" for number in range(UNITS))]
+    subprocess.run(["cc", f"-gdwarf-{version}", "-o", "program", *sources], cwd=tmp_path, check=True)
+    read, made = [], []
+    table, structs = dwarfinfo.AbbrevTable, dwarfinfo.DWARFStructs
+    monkeypatch.setattr(dwarfinfo, "AbbrevTable", lambda *given, **more: read.append(1) or table(*given, **more))
+    inner = getattr(structs, "__wrapped__", structs)
+    monkeypatch.setattr(dwarfinfo, "DWARFStructs", lambda *given, **more: made.append(1) or inner(*given, **more))
+    sizes = [8 + (number + 7) // 8 * 8 for number in (8, 16)]
+    wanted = {VariableName(f"v{number}", 3 * size, False) for number, size in zip((8, 16), sizes)}
+    found = debug_types._read(str(tmp_path / "program"), WantedTypes(frozenset(), frozenset(wanted), frozenset()))
+    types = {variable.symbol: kind.name for variable, (kind,) in found.variables.items()}
+    assert types == {"v8": "of8", "v16": "of16"}
+    # A unit of the compiler's start files may have an address that looks like one of them.
+    assert len(read) <= 2 + 2
+    assert len(made) <= 4
