@@ -427,6 +427,7 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
 void NaiveCaches::pass_on(Core& core, const Line& line, Address line_bytes, std::size_t level) {
     std::vector<Line*> touched;
     for (Address byte = 0; byte < line_bytes; ++byte) {
+        if (!line.dirty && !line.touched[byte]) continue;
         const Address address = line.number * line_bytes + byte;
         for (std::size_t i = level; i < levels_behind(); ++i) {
             Cache& cache = behind(core, i);
