@@ -47,7 +47,7 @@ public:
     using DataMiss = typename Data::Miss;
 
     // `cores`: how many there may be, from 1; with traits that ask why, there is one.
-    Hierarchy(const CacheGeometries& caches, Sink& sink, const LastLevelConfig& config = {}, ReuseRules rules = {},
+    Hierarchy(const CacheGeometries& caches, Sink& sink, const NextLevelConfig& config = {}, ReuseRules rules = {},
               std::uint32_t cores = 1)
         : sink_(sink),
           stage_(caches, chunk_words(caches), config.write_back, rules, cores, kTraits.middle_level),

@@ -36,10 +36,12 @@
 #include "engine/base/zeroed_array.h"
 #include "engine/cache/cache_lines.h"
 #include "engine/cache/cache_traits.h"
+#include "engine/cache/callgrind_prefetcher.h"
 #include "engine/cache/l1_cache.h"
-#include "engine/cache/last_level_config.h"
 #include "engine/cache/line_overlap.h"
+#include "engine/cache/next_level_config.h"
 #include "engine/cache/page_placement.h"
+#include "engine/cache/prefetching.h"
 #include "engine/cache/reuse.h"
 #include "engine/cache/touched_lines.h"
 
@@ -73,7 +75,7 @@ public:
     };
 
     // `front` and `pages` must live as long.
-    LastLevel(const CacheGeometries& caches, PagePlacement* pages, Front& front, const LastLevelConfig& config,
+    LastLevel(const CacheGeometries& caches, PagePlacement* pages, Front& front, const NextLevelConfig& config,
               ReuseRules rules)
         : front_(front),
           lines_(caches.ll, pages),
@@ -84,7 +86,8 @@ public:
           dirty_(config.write_back ? lines_.size() : 0) {
         BD_CHECK(kTraits.write_back || !config.write_back);
         BD_CHECK(shares_ == nullptr || shares_->lines() == lines_.size());
-        if (config.prefetches()) prefetching_ = std::make_unique<Prefetching>(caches.ll, config);
+        if (config.callgrind_prefetcher) callgrind_ = std::make_unique<CallgrindPrefetcher>(line_bits_);
+        if (config.prefetchers.any()) prefetching_ = std::make_unique<Prefetching>(caches.ll, config.prefetchers);
     }
 
     // From now on, this core runs.
@@ -98,7 +101,7 @@ public:
         for (Address number = address >> line_bits(); number <= last; ++number) {
             const LineNumber line{number};
             const Address asked = std::max(address, number << line_bits());
-            if (prefetches()) prefetch_before(reference, line);
+            if (has_callgrind()) prefetch_before(reference, line);
             *index = lines_.use(line);
             const bool misses = *index == Lines::kAbsent;
             if constexpr (kTraits.why) {
@@ -126,7 +129,7 @@ public:
     // loaded from memory. Tells whether it was absent, and has to be loaded. When L2 has it, prefetch_after_take() must
     // be called.
     bool take(Reference reference, LineNumber line, Address address, ExclusiveUse* use) {
-        if (prefetches()) prefetch_before(reference, line);
+        if (has_callgrind()) prefetch_before(reference, line);
         evicted_dirty_ = false;
         const std::uint32_t index = lines_.find(line);
         const bool misses = index == Lines::kAbsent && !front_.has(line);
@@ -186,7 +189,8 @@ public:
             lines_.clear(index);
         });
         if constexpr (kTraits.why) touched_.clear();
-        if (prefetches()) prefetching_->clear();
+        if (callgrind_ != nullptr) callgrind_->clear();
+        if (prefetching_ != nullptr) prefetching_->clear();
         if (shares_ != nullptr) shares_->clear_lines();
     }
 
@@ -226,6 +230,7 @@ private:
 
     bool has_shares() const { return __builtin_expect(shares_ != nullptr, 0); }
     [[gnu::noinline, gnu::cold]] void note_load(LineNumber line) { shares_->load(core_, line, front_.is_counted()); }
+    bool has_callgrind() const { return __builtin_expect(callgrind_ != nullptr, 0); }
     bool prefetches() const { return __builtin_expect(prefetching_ != nullptr, 0); }
 
     // Loads a line that is absent.
@@ -273,8 +278,7 @@ private:
     // A line is about to be looked up. The line that Callgrind's prefetcher then loads belongs to the access that is
     // simulated; if it evicts a line, that is not counted as a miss.
     [[gnu::noinline, gnu::cold]] void prefetch_before(Reference reference, LineNumber looked_up) {
-        if (!prefetching_->has_callgrind) return;
-        const LineNumber line = prefetching_->callgrind.on_lookup(looked_up);
+        const LineNumber line = callgrind_->on_lookup(looked_up);
         if (line == kNoLine) return;
         if constexpr (kTraits.why) touched_.touch(line, false);
         if (lines_.use(line) == Lines::kAbsent && !is_in_front(line)) {
@@ -286,17 +290,13 @@ private:
     // access.
     [[gnu::noinline, gnu::cold]] void prefetch_after(Reference reference, LineNumber line, bool missed,
                                                      Address address) {
-        Prefetchers& prefetchers = prefetching_->prefetchers;
-        if (!prefetchers.any()) return;
         const auto load_absent = [&](LineNumber wanted) {
             if (lines_.find(wanted) != Lines::kAbsent || is_in_front(wanted)) return;
             if constexpr (kTraits.why) touched_.touch(wanted, false);
-            const std::uint32_t loaded = insert(reference, wanted, static_cast<Address>(wanted) << line_bits());
-            prefetching_->is_unused[loaded] = true;
+            prefetching_->note_loaded(insert(reference, wanted, static_cast<Address>(wanted) << line_bits()));
         };
-        prefetchers.after(line, missed, load_absent);
-        if (!prefetchers.follows_instructions() || reference == Reference::kFetch) return;
-        prefetchers.after_instruction(front_.data_instruction(), address, load_absent);
+        prefetching_->after(
+            reference, line, missed, address, [this] { return front_.data_instruction(); }, load_absent);
     }
 
     // Whether a line must not be loaded, as L2 has it.
@@ -307,7 +307,7 @@ private:
 
     // A line is used, or leaves: if it was prefetched, and not used before, that is told.
     void settle_prefetched(std::uint32_t index, bool is_used) {
-        if (!prefetching_->prefetchers.any() || !std::exchange(prefetching_->is_unused[index], false)) return;
+        if (!prefetching_->settle(index)) return;
         if constexpr (kTraits.line_use) front_.prefetched(lines_.use_of(index).target, is_used);
     }
 
@@ -315,9 +315,10 @@ private:
     Lines lines_;
     unsigned line_bits_;
     const bool is_exclusive_;
-    std::unique_ptr<Prefetching> prefetching_;  // null: nothing is prefetched
-    LastLevelShares* const shares_;             // null: cores do not share LL
-    std::uint32_t core_ = 0;                    // that runs
+    std::unique_ptr<CallgrindPrefetcher> callgrind_;  // null: without it
+    std::unique_ptr<Prefetching> prefetching_;        // null: without prefetchers
+    LastLevelShares* const shares_;                   // null: cores do not share LL
+    std::uint32_t core_ = 0;                          // that runs
     [[no_unique_address]] Touched touched_;
     Cause cause_ = Cause::kNone;
     bool evicted_dirty_ = false;  // whether the line that was loaded last evicted a dirty one

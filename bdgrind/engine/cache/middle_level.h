@@ -26,8 +26,8 @@
 #include "engine/cache/cache_traits.h"
 #include "engine/cache/l1_cache.h"
 #include "engine/cache/last_level.h"
-#include "engine/cache/last_level_config.h"
 #include "engine/cache/line_overlap.h"
+#include "engine/cache/next_level_config.h"
 #include "engine/cache/page_placement.h"
 #include "engine/cache/reuse.h"
 
@@ -43,7 +43,7 @@ class MiddleLevel {
 
 public:
     // `front` and `pages` must live as long.
-    MiddleLevel(const CacheGeometries& caches, PagePlacement* pages, Front& front, const LastLevelConfig& config,
+    MiddleLevel(const CacheGeometries& caches, PagePlacement* pages, Front& front, const NextLevelConfig& config,
                 ReuseRules rules)
         : front_(front),
           geometry_(caches.l2),

@@ -32,7 +32,7 @@ public:
 template <CacheTraits kTraits>
 class Placements::LevelsOf final : public Levels {
 public:
-    LevelsOf(const CacheGeometries& caches, const LastLevelConfig& config)
+    LevelsOf(const CacheGeometries& caches, const NextLevelConfig& config)
         : pages_(caches.pages), next_(caches, &pages_, *this, config, {}) {}
 
     void run(std::span<const Step> steps, Misses* misses) override {
@@ -62,7 +62,7 @@ private:
     Address instruction_ = 0;  // whose access to data is simulated
 };
 
-Placements::Placements(const CacheGeometries& caches, std::uint32_t number, const LastLevelConfig& config)
+Placements::Placements(const CacheGeometries& caches, std::uint32_t number, const NextLevelConfig& config)
     : first_seed_(caches.pages.seed),
       has_l2_(caches.has_l2()),
       follows_instructions_(config.prefetchers.stride),
@@ -72,7 +72,7 @@ Placements::Placements(const CacheGeometries& caches, std::uint32_t number, cons
     constexpr CacheTraits kTwoLevels{.common_lines = false, .line_use = false, .write_back = false};
     constexpr CacheTraits kThreeLevels{
         .common_lines = false, .line_use = false, .write_back = false, .middle_level = true};
-    LastLevelConfig reads_only = config;
+    NextLevelConfig reads_only = config;
     reads_only.write_back = false;
     steps_.reserve(kManySteps);
     for (std::uint32_t i = 1; i < number; ++i) {

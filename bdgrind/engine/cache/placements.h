@@ -17,7 +17,7 @@
 #include "engine/base/level.h"
 #include "engine/base/types.h"
 #include "engine/cache/cache_traits.h"
-#include "engine/cache/last_level_config.h"
+#include "engine/cache/next_level_config.h"
 
 namespace bd {
 
@@ -33,7 +33,7 @@ public:
 
     // `caches`: with pages at random, as in the first placement; each further one has the next seed. `number`: how many
     // there are, from kLeast to kMost. Of `config`, prefetchers count, but not write-backs.
-    Placements(const CacheGeometries& caches, std::uint32_t number, const LastLevelConfig& config);
+    Placements(const CacheGeometries& caches, std::uint32_t number, const NextLevelConfig& config);
     ~Placements();
     Placements(const Placements&) = delete;
     Placements& operator=(const Placements&) = delete;

@@ -36,7 +36,7 @@ class CacheReplay final : public Replay {
 public:
     explicit CacheReplay(EngineState& state)
         : state_(state),
-          caches_(state.config.caches, *this, state.config.last_level(state.ll_shares.get()), state.config.reuse_rules,
+          caches_(state.config.caches, *this, state.config.next_level(state.ll_shares.get()), state.config.reuse_rules,
                   state.config.private_caches()),
           observer_(state),
           queue_(caches_.stage()),

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "engine/base/geometry.h"
-#include "engine/cache/last_level_config.h"
+#include "engine/cache/next_level_config.h"
 #include "engine/cache/prefetchers.h"
 #include "engine/cache/reuse.h"
 #include "engine/calls/call_tracker.h"
@@ -62,7 +62,7 @@ struct EngineConfig {
     std::uint32_t private_caches() const { return cores != 0 && !why ? cores : 1; }
 
     // `shares`: null if cores do not share LL.
-    LastLevelConfig last_level(LastLevelShares* shares = nullptr) const {
+    NextLevelConfig next_level(LastLevelShares* shares = nullptr) const {
         return {.write_back = write_back,
                 .callgrind_prefetcher = callgrind_prefetcher,
                 .prefetchers = prefetchers,

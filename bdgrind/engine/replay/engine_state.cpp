@@ -39,7 +39,7 @@ EngineState::EngineState(const EngineConfig& engine_config)
       core_loads(config.cores != 0 ? std::make_unique<CoreLoads>(config.caches.d1.line_bits(), core_costs.counts())
                                    : nullptr),
       placements(config.placements != 0
-                     ? std::make_unique<Placements>(config.caches, config.placements, config.last_level())
+                     ? std::make_unique<Placements>(config.caches, config.placements, config.next_level())
                      : nullptr),
       ll_shares(core_costs.counts()
                     ? std::make_unique<LastLevelShares>(config.caches.ll.lines(), config.private_caches())

@@ -59,7 +59,7 @@ struct Sink {
 // Lines are accessed in their first 8 bytes.
 template <CacheTraits kTraits>
 struct WritingCaches {
-    WritingCaches(const CacheGeometries& caches, LastLevelConfig config)
+    WritingCaches(const CacheGeometries& caches, NextLevelConfig config)
         : bits(caches.d1.line_bits()), hierarchy(caches, sink, config) {}
 
     Outcome data(Address address, std::uint32_t size) {
