@@ -122,6 +122,7 @@ int compare(const char* path, const Options& options) {
     scenario.tlbs = config.tlbs;
     scenario.callgrind_prefetcher = config.callgrind_prefetcher;
     scenario.prefetchers = config.prefetchers;
+    scenario.l2_prefetchers = config.l2_prefetchers;
     for (Batch batch = reader.read(32768, symbols, blocks); !batch.empty();
          batch = reader.read(32768, symbols, blocks)) {
         add_records(batch, scenario);

@@ -349,6 +349,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
                         .write_back = given.simulate_wb,
                         .callgrind_prefetcher = given.simulate_hwpref,
                         .prefetchers = given.prefetch.rules,
+                        .l2_prefetchers = given.l2_prefetch.rules,
                         .branch_sim = given.branch_sim,
                         .collect_jumps = given.collect_jumps || given.has_structure(),
                         .bus_events = given.collect_bus,

@@ -180,6 +180,8 @@ struct SampleOption {
               "prefetch into LL, and count the lines that were used\n"                                  \
               "later, and never: adjacent (the other line of a pair),\n"                                \
               "stream (up or down a page), stride (by instruction)")                                    \
+    BD_OPTION(Prefetch, l2_prefetch, "L2-prefetch", {}, "no|<prefetcher>,...",                          \
+              "the same into L2, and into LL what that lacks")                                          \
     BD_OPTION(Machine, machine, "machine", {}, "<name>|native|list",                                    \
               "the caches of a processor; native: all levels of this\n"                                 \
               "machine; list: show the names")                                                          \

@@ -115,15 +115,18 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (chooses_in_l2 && !config.caches.has_l2() && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --L2-replacement and --L2-index do nothing without an L2.\n");
     }
+    if (config.l2_prefetchers.any() && !config.caches.has_l2() && VG_(clo_verbosity) > 0) {
+        VG_(umsg)("Warning: --L2-prefetch does nothing without an L2.\n");
+    }
     const bool names_allocators = !options.alloc_fn.empty() || !options.alloc_fn_of.empty() ||
                                   !options.free_fn.empty() || !options.free_fn_of.empty();
     if (!options.objects && names_allocators && VG_(clo_verbosity) > 0) {
         VG_(umsg)("Warning: --alloc-fn and --free-fn do nothing without --objects=yes.\n");
     }
     if (!config.cache_sim) {
-        const bool prefetches = config.callgrind_prefetcher || config.prefetchers.any();
+        const bool prefetches = config.callgrind_prefetcher || config.prefetchers.any() || config.l2_prefetchers.any();
         if ((config.write_back || prefetches) && VG_(clo_verbosity) > 0) {
-            VG_(umsg)("Warning: --simulate-wb, --simulate-hwpref and --prefetch do nothing without --cache-sim=yes.\n");
+            VG_(umsg)("Warning: --simulate-wb and prefetchers do nothing without --cache-sim=yes.\n");
         }
         return config;
     }

@@ -39,8 +39,10 @@ struct EvictDataEvent {
     unsigned line_bytes;
 };
 
-// A line that was prefetched into LL is looked for there for the first time, or leaves without that.
+// A line that was prefetched into a level is looked for there for the first time, or leaves without that.
 struct PrefetchEvent {
+    Level level;
+    std::uint32_t core;  // as of EvictEvent
     const ChargeTarget& target;
     bool is_used;
 };

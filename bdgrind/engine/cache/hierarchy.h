@@ -288,7 +288,9 @@ private:
     void retire(Level level, std::uint32_t core, unsigned bits, const LastLevelUse<kTraits>& use) {
         evict(level, core, bits, use.target, use);
     }
-    void prefetched(const ChargeTarget& target, bool is_used) { sink_.on_prefetched({target, is_used}); }
+    void prefetched(Level level, std::uint32_t core, const ChargeTarget& target, bool is_used) {
+        sink_.on_prefetched({level, core, target, is_used});
+    }
     bool is_counted() { return sink_.is_counted(); }
     Address data_instruction() const {
         const Block& block = *exit_of(chunk_->words[data_position_.record]).block;

@@ -14,8 +14,8 @@
 //       bool has_dirty_copy(unsigned bits, LineNumber);
 //       // A line has left a level; `core`: whose it was, if cores do not share that level.
 //       void retire(Level, std::uint32_t core, unsigned bits, const LastLevelUse&);
-//       // A line that was prefetched is used for the first time, or has left without that.
-//       void prefetched(const ChargeTarget&, bool is_used);
+//       // A line that was prefetched into a level is used for the first time, or has left without that.
+//       void prefetched(Level, std::uint32_t core, const ChargeTarget&, bool is_used);
 //       // The address of the instruction whose access to data is being simulated.
 //       Address data_instruction();
 //       // Whether what happens is counted; asked only if cores share LL.
@@ -125,32 +125,43 @@ public:
         return outcome;
     }
 
+    // A prefetcher of L2 asks for these bytes, if this level is not exclusive. Tells where the last of the lines is.
+    [[gnu::noinline, gnu::cold]] std::uint32_t load_for_prefetch(Reference reference, Address first, Address last) {
+        std::uint32_t index = 0;
+        for (Address number = first >> line_bits(); number <= last >> line_bits(); ++number) {
+            const LineNumber line{number};
+            if constexpr (kTraits.why) touched_.touch(line, false);
+            index = lines_.use(line);
+            if (index == Lines::kAbsent) {
+                index = insert(reference, line, std::max(first, number << line_bits()));
+            } else if (prefetches()) {
+                settle_prefetched(index, true);
+            }
+        }
+        return index;
+    }
+
     // Of an exclusive level. What L2 misses is looked for here, and leaves it: `*use` is that of the line since it was
     // loaded from memory. Tells whether it was absent, and has to be loaded. When L2 has it, prefetch_after_take() must
     // be called.
     bool take(Reference reference, LineNumber line, Address address, ExclusiveUse* use) {
         if (has_callgrind()) prefetch_before(reference, line);
         evicted_dirty_ = false;
-        const std::uint32_t index = lines_.find(line);
-        const bool misses = index == Lines::kAbsent && !front_.has(line);
+        const bool misses = take_out(reference, line, address, use);
         if constexpr (kTraits.why) {
             const Cause cause = touched_.touch(line, misses);
             if (misses) cause_ = std::max(cause_, cause);
-        }
-        if (misses) {
-            if constexpr (kTraits.line_use) use->use = {{}, front_.target_of_load(reference, address)};
-            if (has_shares()) note_load(line);
-        } else if (index != Lines::kAbsent) {
-            if (prefetches()) settle_prefetched(index, true);
-            if constexpr (kTraits.line_use) use->use = lines_.use_of(index);
-            if constexpr (kTraits.write_back) use->dirty = dirty_.size() != 0 && std::exchange(dirty_[index], false);
-            lines_.remove(index);
-            if (has_shares()) shares_->take(index);
         }
         return misses;
     }
     void prefetch_after_take(Reference reference, LineNumber line, bool missed, Address address) {
         if (prefetches()) prefetch_after(reference, line, missed, address);
+    }
+    // The same for a prefetcher of L2, which is no miss.
+    [[gnu::noinline, gnu::cold]] void take_for_prefetch(Reference reference, LineNumber line, Address address,
+                                                        ExclusiveUse* use) {
+        take_out(reference, line, address, use);
+        if constexpr (kTraits.why) touched_.touch(line, false);
     }
     // A line that the L2 of a core evicts, and that is absent here, comes to this level.
     void put(LineNumber line, const ExclusiveUse& use, std::uint32_t core) {
@@ -233,6 +244,22 @@ private:
     bool has_callgrind() const { return __builtin_expect(callgrind_ != nullptr, 0); }
     bool prefetches() const { return __builtin_expect(prefetching_ != nullptr, 0); }
 
+    bool take_out(Reference reference, LineNumber line, Address address, ExclusiveUse* use) {
+        const std::uint32_t index = lines_.find(line);
+        const bool misses = index == Lines::kAbsent && !front_.has(line);
+        if (misses) {
+            if constexpr (kTraits.line_use) use->use = {{}, front_.target_of_load(reference, address)};
+            if (has_shares()) note_load(line);
+        } else if (index != Lines::kAbsent) {
+            if (prefetches()) settle_prefetched(index, true);
+            if constexpr (kTraits.line_use) use->use = lines_.use_of(index);
+            if constexpr (kTraits.write_back) use->dirty = dirty_.size() != 0 && std::exchange(dirty_[index], false);
+            lines_.remove(index);
+            if (has_shares()) shares_->take(index);
+        }
+        return misses;
+    }
+
     // Loads a line that is absent.
     std::uint32_t insert(Reference reference, LineNumber line, Address address) {
         const ChargeTarget target = front_.target_of_load(reference, address);
@@ -308,7 +335,7 @@ private:
     // A line is used, or leaves: if it was prefetched, and not used before, that is told.
     void settle_prefetched(std::uint32_t index, bool is_used) {
         if (!prefetching_->settle(index)) return;
-        if constexpr (kTraits.line_use) front_.prefetched(lines_.use_of(index).target, is_used);
+        if constexpr (kTraits.line_use) front_.prefetched(Level::kLL, core_, lines_.use_of(index).target, is_used);
     }
 
     Front& front_;

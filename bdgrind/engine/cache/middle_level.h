@@ -29,6 +29,8 @@
 #include "engine/cache/line_overlap.h"
 #include "engine/cache/next_level_config.h"
 #include "engine/cache/page_placement.h"
+#include "engine/cache/prefetchers.h"
+#include "engine/cache/prefetching.h"
 #include "engine/cache/reuse.h"
 
 namespace bd {
@@ -52,6 +54,7 @@ public:
           rules_(rules),
           is_exclusive_(caches.is_exclusive()),
           write_back_(config.write_back),
+          prefetchers_(config.l2_prefetchers),
           last_(caches, pages, *this, config, rules) {
         run_on(0);
     }
@@ -74,17 +77,19 @@ public:
             const LineNumber line{number};
             *index = l2.lines.use(line);
             const bool misses = *index == Lines::kAbsent;
+            if (!misses && prefetches()) settle_prefetched(l2, *index, true);
             if constexpr (kTraits.why) {
                 const Cause cause = l2.touched.touch(line, misses);
                 if (misses) cause_ = std::max(cause_, cause);
             }
+            const Address begin = std::max(address, number << line_bits());
             if (misses) {
-                const Address begin = std::max(address, number << line_bits());
                 const Address behind = std::min(end, ((number + 1) << line_bits()) - 1);
                 outcome = std::max(outcome, __builtin_expect(is_exclusive_, 0)
                                                 ? move_up(reference, line, begin, index)
                                                 : load_from_last(reference, line, begin, behind, index));
             }
+            if (prefetches()) prefetch_after(reference, line, misses, begin);
             if (kTraits.common_lines) break;
         }
         return outcome;
@@ -136,6 +141,7 @@ public:
                 l2.lines.clear(index);
             });
             if constexpr (kTraits.why) l2.touched.clear();
+            if (l2.prefetching != nullptr) l2.prefetching->clear();
         });
         is_flushing_ = false;
         last_.flush();
@@ -187,7 +193,9 @@ private:
               lines(level.geometry_, level.pages_),
               touched(lines.size(), level.rules_),
               last_uses(kTraits.line_use && level.is_exclusive_ ? lines.size() : 0),
-              dirty(level.write_back_ ? lines.size() : 0) {}
+              dirty(level.write_back_ ? lines.size() : 0) {
+            if (level.prefetches()) prefetching = std::make_unique<Prefetching>(level.geometry_, level.prefetchers_);
+        }
 
         std::uint32_t core;
         Lines lines;
@@ -196,10 +204,13 @@ private:
         // front.
         ZeroedArray<LastUse> last_uses;
         ZeroedArray<bool> dirty;  // by index: whether it was written to, and not written back to LL or memory yet
+        std::unique_ptr<Prefetching> prefetching;  // null: without prefetchers
     };
 
     unsigned line_bits() const { return kTraits.common_lines ? 6 : line_bits_; }
     LineNumber line_of(Address address) const { return LineNumber{address >> line_bits()}; }
+
+    bool prefetches() const { return __builtin_expect(prefetchers_.any(), 0); }
 
     // Those of the cores that something has run on.
     template <class Function>
@@ -232,15 +243,45 @@ private:
     [[gnu::noinline]] Outcome move_up(Reference reference, LineNumber line, Address address, std::uint32_t* index) {
         typename Last::ExclusiveUse use;
         const bool misses = last_.take(reference, line, address, &use);
-        *index = insert(reference, line, address);
-        if constexpr (kTraits.line_use) here_->last_uses[*index] = use.use;
-        if constexpr (kTraits.write_back) {
-            if (write_back_) here_->dirty[*index] = use.dirty;
-        }
+        *index = insert_exclusive(reference, line, address, use);
         const bool is_dirty_miss = kTraits.write_back && last_.evicted_dirty();
         last_.prefetch_after_take(reference, line, misses, address);
         if (!misses) return Outcome::kL2Miss;
         return is_dirty_miss ? Outcome::kLLDirtyMiss : Outcome::kLLMiss;
+    }
+
+    // The prefetchers of L2 look at a line that has been looked for because of `address`.
+    [[gnu::noinline, gnu::cold]] void prefetch_after(Reference reference, LineNumber line, bool missed,
+                                                     Address address) {
+        L2& l2 = *here_;
+        const auto load_absent = [&](LineNumber wanted) {
+            if (l2.lines.find(wanted) != Lines::kAbsent) return;
+            if constexpr (kTraits.why) l2.touched.touch(wanted, false);
+            l2.prefetching->note_loaded(prefetch(reference, wanted));
+        };
+        l2.prefetching->after(
+            reference, line, missed, address, [this] { return front_.data_instruction(); }, load_absent);
+    }
+
+    // Loads an absent line, which is no miss of any level. Tells where it is.
+    std::uint32_t prefetch(Reference reference, LineNumber line) {
+        const Address first = Overlap::first_byte(line_bits(), line);
+        if (is_exclusive_) {
+            typename Last::ExclusiveUse use;
+            last_.take_for_prefetch(reference, line, first, &use);
+            return insert_exclusive(reference, line, first, use);
+        }
+        const std::uint32_t index = insert(reference, line, first);
+        const std::uint32_t next_index =
+            last_.load_for_prefetch(reference, first, Overlap::last_byte(line_bits(), line));
+        if constexpr (kTraits.line_use) here_->lines.use_of(index).next_index = next_index;
+        return index;
+    }
+
+    // A line that was prefetched is used, or leaves.
+    void settle_prefetched(L2& l2, std::uint32_t index, bool is_used) {
+        if (!l2.prefetching->settle(index)) return;
+        if constexpr (kTraits.line_use) front_.prefetched(Level::kL2, l2.core, l2.lines.use_of(index).target, is_used);
     }
 
     // Makes room for an absent line, which is not loaded yet.
@@ -256,9 +297,21 @@ private:
         return slot.index;
     }
 
+    // The same of one that has come from an exclusive LL, or memory.
+    std::uint32_t insert_exclusive(Reference reference, LineNumber line, Address address,
+                                   const typename Last::ExclusiveUse& use) {
+        const std::uint32_t index = insert(reference, line, address);
+        if constexpr (kTraits.line_use) here_->last_uses[index] = use.use;
+        if constexpr (kTraits.write_back) {
+            if (write_back_) here_->dirty[index] = use.dirty;
+        }
+        return index;
+    }
+
     // A line leaves an L2: its own use is added to that in LL. The use that copies of it in L1 have recorded so far
     // belongs to it, too.
     void retire(L2& l2, LineNumber line, std::uint32_t index) {
+        if (prefetches()) settle_prefetched(l2, index, false);
         if (__builtin_expect(is_exclusive_, 0)) hand_on(l2, line, index);
         if constexpr (kTraits.line_use) {
             LoadedUse& use = l2.lines.use_of(index);
@@ -328,7 +381,9 @@ private:
     void retire(Level level, std::uint32_t core, unsigned bits, const LastLevelUse<kTraits>& use) {
         front_.retire(level, core, bits, use);
     }
-    void prefetched(const ChargeTarget& target, bool is_used) { front_.prefetched(target, is_used); }
+    void prefetched(Level level, std::uint32_t core, const ChargeTarget& target, bool is_used) {
+        front_.prefetched(level, core, target, is_used);
+    }
     Address data_instruction() { return front_.data_instruction(); }
     bool is_counted() { return front_.is_counted(); }
 
@@ -339,6 +394,7 @@ private:
     const ReuseRules rules_;
     const bool is_exclusive_;  // whether LL is
     const bool write_back_;
+    const PrefetchRules prefetchers_;
     bool is_flushing_ = false;
     std::vector<std::unique_ptr<L2>> l2s_;  // by core; null: nothing has run there
     L2* here_ = nullptr;                    // of the core that runs

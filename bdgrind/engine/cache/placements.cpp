@@ -65,7 +65,7 @@ private:
 Placements::Placements(const CacheGeometries& caches, std::uint32_t number, const NextLevelConfig& config)
     : first_seed_(caches.pages.seed),
       has_l2_(caches.has_l2()),
-      follows_instructions_(config.prefetchers.stride),
+      follows_instructions_(config.prefetchers.stride || config.l2_prefetchers.stride),
       misses_(number) {
     BD_CHECK(number >= kLeast && number <= kMost);
     BD_CHECK(caches.pages.frames == PageFrames::kRandom);

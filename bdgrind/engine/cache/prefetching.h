@@ -20,8 +20,9 @@ public:
     Prefetching(const CacheGeometry& cache, const PrefetchRules& rules)
         : prefetchers_(rules, cache.line_bits()), is_unused_(static_cast<std::size_t>(cache.lines())) {}
 
-    // A line has been looked for because of `address` in it, and loaded if it was absent. Calls load(LineNumber) for each
-    // line that is to be there as well. instruction(): the address of what makes the access, if that is one to data.
+    // A line has been looked for because of `address` in it, and loaded if it was absent. Calls load(LineNumber) for
+    // each line that is to be there as well. instruction(): the address of what makes the access, if that is one to
+    // data.
     template <class Instruction, class Load>
     void after(Reference reference, LineNumber line, bool missed, Address address, Instruction instruction, Load load) {
         prefetchers_.after(line, missed, load);

@@ -30,7 +30,8 @@ enum class EventGroup : std::uint8_t {
     kCausesL2,
     kMissesLast,
     kTranslations,
-    kPrefetches
+    kPrefetches,
+    kPrefetchesL2
 };
 
 // Who knows an event's name: viewers (and Callgrind); Callgrind; only bdgrind.
@@ -126,7 +127,11 @@ enum class EventName : std::uint8_t { kViewers, kCallgrind, kBdgrind };
     X(IPfUse, kPrefetches, kBdgrind, "LL lines of code prefetched and used later")       \
     X(IPfLoss, kPrefetches, kBdgrind, "LL lines of code prefetched and never used")      \
     X(DPfUse, kPrefetches, kBdgrind, "LL lines of data prefetched and used later")       \
-    X(DPfLoss, kPrefetches, kBdgrind, "LL lines of data prefetched and never used")
+    X(DPfLoss, kPrefetches, kBdgrind, "LL lines of data prefetched and never used")      \
+    X(IPfUseL2, kPrefetchesL2, kBdgrind, "L2 lines of code prefetched and used later")   \
+    X(IPfLossL2, kPrefetchesL2, kBdgrind, "L2 lines of code prefetched and never used")  \
+    X(DPfUseL2, kPrefetchesL2, kBdgrind, "L2 lines of data prefetched and used later")   \
+    X(DPfLossL2, kPrefetchesL2, kBdgrind, "L2 lines of data prefetched and never used")
 
 // What a reader can form of others: name, formula as KCachegrind reads it, group, long name.
 struct DerivedEvent {
@@ -151,6 +156,8 @@ inline constexpr DerivedEvent kDerivedEvents[]{
     {"H2m", "IH2mr + DH2mr + DH2mw", EventGroup::kTranslations, "Page walks with huge pages"},
     {"PfUse", "IPfUse + DPfUse", EventGroup::kPrefetches, "LL lines prefetched and used later"},
     {"PfLoss", "IPfLoss + DPfLoss", EventGroup::kPrefetches, "LL lines prefetched and never used"},
+    {"PfUseL2", "IPfUseL2 + DPfUseL2", EventGroup::kPrefetchesL2, "L2 lines prefetched and used later"},
+    {"PfLossL2", "IPfLossL2 + DPfLossL2", EventGroup::kPrefetchesL2, "L2 lines prefetched and never used"},
 };
 
 enum class Event : std::uint8_t {

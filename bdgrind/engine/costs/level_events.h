@@ -52,6 +52,13 @@ inline constexpr ByLevel<LevelEvents> kLevelEvents{{{
 // Misses of LL that evicted a line which had to be written to memory, by Missed.
 inline constexpr std::array<Event, 3> kDirtyMisses{Event::kILdmr, Event::kDLdmr, Event::kDLdmw};
 
+// Lines that were prefetched into a level behind L1, and used there or not.
+constexpr std::size_t prefetch_column(Level level, bool is_code, bool is_used) {
+    constexpr Event kLast[2][2]{{Event::kDPfLoss, Event::kDPfUse}, {Event::kIPfLoss, Event::kIPfUse}};
+    constexpr Event kMiddle[2][2]{{Event::kDPfLossL2, Event::kDPfUseL2}, {Event::kIPfLossL2, Event::kIPfUseL2}};
+    return column((level == Level::kL2 ? kMiddle : kLast)[is_code][is_used]);
+}
+
 // The use of lines that have left a level, counted from the column of the first of these events: five of all lines, and
 // behind them the same five of lines with data.
 enum UseColumn : std::size_t { kRareUse, kUnusedBytes, kLinesEvicted, kUsedBytes, kAccesses, kUseColumns };

@@ -66,8 +66,8 @@ void ObjectCosts::get_code_costs(CostId instruction, Costs code) const {
             if (of_data < all.size()) code[of_lines] = all[of_lines] - all[of_data];
         }
     }
-    for (const Event event :
-         {Event::kILdmr, Event::kIT1mr, Event::kIT2mr, Event::kIH1mr, Event::kIH2mr, Event::kIPfUse, Event::kIPfLoss}) {
+    for (const Event event : {Event::kILdmr, Event::kIT1mr, Event::kIT2mr, Event::kIH1mr, Event::kIH2mr, Event::kIPfUse,
+                              Event::kIPfLoss, Event::kIPfUseL2, Event::kIPfLossL2}) {
         take(event);
     }
     const auto others = code_cells_.find(instruction);

@@ -109,9 +109,8 @@ public:
     void on_prefetched(const PrefetchEvent& event) {
         if (event.target.node == kNoNode || !state_.config.cache_use) return;
         const bool is_code = event.target.loaded_by == Reference::kFetch;
-        const std::size_t counted = column(event.is_used ? is_code ? Event::kIPfUse : Event::kDPfUse
-                                           : is_code     ? Event::kIPfLoss
-                                                         : Event::kDPfLoss);
+        const std::size_t counted = prefetch_column(event.level, is_code, event.is_used);
+        if (state_.core_costs.counts() && event.level != Level::kLL) ++state_.core_costs.of(event.core)[counted];
         const auto add = [=](Costs costs, std::uint64_t times) { costs[counted] += times; };
         state_.ledger.charge(charged_target(event.target), add);
         if constexpr (kFollowsPaths) {

@@ -22,6 +22,7 @@ EventSet EngineConfig::events() const {
         if (caches.has_l2()) {
             events.enable(EventGroup::kMissesL2);
             if (cache_use) events.enable(EventGroup::kUseL2);
+            if (l2_prefetchers.any() && cache_use) events.enable(EventGroup::kPrefetchesL2);
             if (why) events.enable(EventGroup::kCausesL2);
         }
     }

@@ -29,9 +29,11 @@ struct EngineConfig {
     bool separate_threads = false;  // separates costs by guest thread
     std::uint64_t dump_every = 0;   // blocks between requests to dump; 0: no requests
     bool write_back = false;        // counts LL misses that first write a line to memory; ignored without cache_sim
-    // Prefetchers of LL: Callgrind's, and others, whose lines are counted with cache_use. Ignored without cache_sim.
+    // Prefetchers of LL: Callgrind's, and others, whose lines are counted with cache_use, as those of L2 are. Ignored
+    // without cache_sim, or without such a level.
     bool callgrind_prefetcher = false;
     PrefetchRules prefetchers{};
+    PrefetchRules l2_prefetchers{};
     bool branch_sim = false;       // predicts branches
     bool collect_jumps = false;    // counts jumps within functions
     bool bus_events = false;       // counts atomic instructions
@@ -66,6 +68,7 @@ struct EngineConfig {
         return {.write_back = write_back,
                 .callgrind_prefetcher = callgrind_prefetcher,
                 .prefetchers = prefetchers,
+                .l2_prefetchers = l2_prefetchers,
                 .shares = shares};
     }
 

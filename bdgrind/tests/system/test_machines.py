@@ -23,9 +23,12 @@ POLICIES = {
     "pages at random": "--pages=random,7 --LL-index=hash",
     "contiguous pages": "--pages=contiguous",
     "prefetchers": "--prefetch=adjacent,stream,stride",
+    "prefetchers into L2": "--L2-prefetch=adjacent,stream,stride --prefetch=stream --simulate-wb=yes",
     "exclusive": "--LL-inclusion=exclusive --simulate-wb=yes --pages=random,1",
     "exclusive with prefetchers": "--LL-inclusion=exclusive --prefetch=adjacent,stream,stride --simulate-hwpref=yes",
+    "exclusive with prefetchers into L2": "--LL-inclusion=exclusive --L2-prefetch=stream,stride --prefetch=adjacent",
 }
+LOADS_OF_L2 = ("I2mr", "D2mr", "D2mw", "IPfUseL2", "IPfLossL2", "DPfUseL2", "DPfLossL2")
 ALL = ["--simulate-wb=yes", "--simulate-hwpref=yes", "--branch-sim=yes", "--why=yes", "--objects=yes"]
 
 
@@ -104,6 +107,29 @@ def test_what_prefetches_cover_are_no_misses(tmp_path: Path, prefetcher: str) ->
     assert 0 <= totals["EvLine2"] - misses - prefetched < misses / 50
     without = run_tool(tmp_path, [GUESTS / "workload"], [*caches, "--prefetch=stream", "--cacheuse=no"], name="no-use")
     assert "DPfUse" not in without.profile.totals
+
+
+@pytest.mark.parametrize("prefetcher", ["adjacent", "stream", "stride"])
+def test_prefetches_into_l2_cover_misses_of_both_levels(tmp_path: Path, prefetcher: str) -> None:
+    caches = "--I1=1024,2,64 --D1=1024,2,64 --L2=8192,8,64 --LL=131072,8,64".split()
+    plain = run_tool(tmp_path, [GUESTS / "workload"], caches, name="plain").profile.totals
+    run = run_tool(tmp_path, [GUESTS / "workload"], [*caches, f"--L2-prefetch={prefetcher}"], name="prefetched")
+    assert not check_profile(run.profile_path)
+    totals = run.profile.totals
+    assert "DPfUse" not in totals
+    assert totals["DPfUseL2"] > 0
+    for event in ("D2mr", "DLmr"):
+        assert totals[event] < plain[event]
+    for event in ("Ir", "I1mr", "D1mr", "D1mw", "SpLoss1"):
+        assert totals[event] == plain[event]
+    # What leaves L2 was loaded by a miss or by a prefetch, or as the second line that an access misses.
+    second_lines = [
+        all_of["EvLineL2"] - sum(all_of.get(event, 0) for event in LOADS_OF_L2) for all_of in (plain, totals)
+    ]
+    assert 0 <= second_lines[1] <= 1.1 * second_lines[0]
+    without = run_tool(tmp_path, [GUESTS / "workload"], ["--L2=no", "--L2-prefetch=stream"], name="without")
+    assert "--L2-prefetch does nothing without an L2" in without.log
+    assert "DPfUseL2" not in without.profile.totals
 
 
 def test_a_tree_needs_a_power_of_two(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ TEST(Events, PrefetchesAreTheLastColumns) {
     EventSet events;
     events.enable(EventGroup::kPrefetches);
     EXPECT_EQ(names(events), "Ir Dr Dw IPfUse IPfLoss DPfUse DPfLoss");
+    events.enable(EventGroup::kPrefetchesL2);
+    EXPECT_EQ(names(events), "Ir Dr Dw IPfUse IPfLoss DPfUse DPfLoss IPfUseL2 IPfLossL2 DPfUseL2 DPfLossL2");
     EXPECT_EQ(events.width(), kEventCount);
 }
 

@@ -394,5 +394,37 @@ TEST(Prefetchers, LinesAreUsedOrLost) {
     EXPECT_EQ(sink.lost_prefetches, (Targets{2, 5, 6}));
 }
 
+// By hand: the same in an L2 of four lines, which prefetches from memory and from LL.
+TEST(Prefetchers, LinesOfL2AreUsedOrLost) {
+    const CacheGeometries caches{
+        .i1 = cache(1, 1, 64), .d1 = cache(1, 1, 64), .ll = cache(1, 7, 64), .l2 = cache(1, 4, 64)};
+    Sink sink;
+    Hierarchy<test::with_l2(test::kCommonAll), Sink> hierarchy(caches, sink, {.l2_prefetchers = {.adjacent = true}});
+    Accesses<decltype(hierarchy)> accesses(hierarchy);
+    const auto read = [&](std::uint32_t target, Address address) {
+        sink.target = target;
+        return accesses.data(AccessKind::kRead, address, 8);
+    };
+    using Targets = std::vector<std::uint32_t>;
+    EXPECT_EQ(read(1, 0x1000), kLLMiss);           // L2: 40 41        LL: 40 41
+    EXPECT_EQ(read(2, 0x1100), kLLMiss);           // 40 41 44 45      40 41 44 45
+    EXPECT_EQ(read(3, 0x1040), kL1Miss);           // 40 44 45 41
+    EXPECT_EQ(sink.used_prefetches, Targets{1});
+    EXPECT_EQ(read(4, 0x1200), kLLMiss);           // 45 41 48 49      40 41 44 45 48 49
+    EXPECT_EQ(read(5, 0x1140), kL1Miss);           // 41 48 49 45
+    EXPECT_EQ(read(6, 0x1100), Outcome::kL2Miss);  // 48 49 45 44      40 41 45 48 49 44
+    EXPECT_EQ(sink.used_prefetches, (Targets{1, 2}));
+    EXPECT_EQ(read(7, 0x1000), Outcome::kL2Miss);  // 45 44 40 41      45 48 49 44 40 41
+    EXPECT_EQ(sink.lost_prefetches, Targets{4});
+    EXPECT_EQ(read(8, 0x1300), kLLMiss);           // 40 41 4c 4d      48 49 44 40 41 4c 4d
+    EXPECT_EQ(read(9, 0x1340), kL1Miss);           // 40 41 4c 4d
+    EXPECT_EQ(sink.used_prefetches, (Targets{1, 2, 8}));
+    EXPECT_EQ(sink.lost_prefetches, Targets{4});
+    EXPECT_EQ(sink.evicted.size(), 1u);            // 45, which was used by 5
+    hierarchy.flush();
+    EXPECT_EQ(sink.lost_prefetches, (Targets{4, 7}));
+    EXPECT_EQ(sink.evicted.size(), 8u);
+}
+
 }  // namespace
 }  // namespace bd

@@ -30,8 +30,8 @@ void NaiveCaches::flush() {
     is_flushing_ = false;
     gone_.clear();
     streams_.clear();
-    pages_.clear();
-    steps_.clear();
+    prefetchers_.forget();
+    for (Core& core : cores_) core.prefetchers.forget();
     touched_by_.clear();
 }
 
@@ -171,23 +171,26 @@ void NaiveCaches::look_behind(std::size_t level, Address begin, Address end, boo
         const Distance distance = tells_why_ ? cache.touch_in_order(number) : Distance{};
         Line* const line = cache.use(number);
         const Address asked = std::max(begin, number * cache.line_bytes);
-        if (line != nullptr && std::exchange(line->prefetched, false)) settle(*line, true);
-        if (line == nullptr) {
+        const bool absent = line == nullptr;
+        const std::optional<std::size_t> whose = is_last ? std::nullopt : std::optional(core_);
+        if (!absent && std::exchange(line->prefetched, false)) settle(*line, whose, true);
+        if (absent) {
             (is_last ? missed.last : missed.middle) = true;
             if (tells_why_) cache.note(distance, is_last ? missed.last_causes : missed.middle_causes);
             if (!is_last && is_exclusive_) {
                 move_up(number, is_data, asked, missed);
-                continue;
+            } else {
+                const bool evicted_dirty = load_behind(level, number, is_data, asked);
+                if (is_last && evicted_dirty) missed.dirty = true;
+                const Address stop = std::min(end, (number + 1) * cache.line_bytes);
+                if (!is_last) look_behind(level + 1, asked, stop, is_data, missed);
             }
-            const bool evicted_dirty = load_behind(level, number, is_data, asked);
-            if (is_last && evicted_dirty) missed.dirty = true;
         }
         if (is_last) {
-            prefetch_after(number, line == nullptr, is_data, asked);
-            continue;
+            prefetch_after(number, absent, is_data, asked);
+        } else {
+            prefetch_into_middle(number, absent, is_data, asked);
         }
-        if (line != nullptr) continue;
-        look_behind(level + 1, asked, std::min(end, (number + 1) * cache.line_bytes), is_data, missed);
     }
 }
 
@@ -212,29 +215,41 @@ bool NaiveCaches::is_in_middle(Address number) {
 // Rules 73 to 75: a line that L2 misses.
 void NaiveCaches::move_up(Address number, bool is_data, Address address, Missed& missed) {
     call_prefetcher(1, number, is_data);
+    Line in_last{.number = number, .is_data = is_data};
+    const bool misses = take_from_last(number, is_data, address, in_last);
+    const Distance distance = tells_why_ ? last_.touch_in_order(number) : Distance{};
+    if (misses && tells_why_) last_.note(distance, missed.last_causes);
+    missed.last |= misses;
+    const bool evicted_dirty = load_into_middle(number, is_data, address, in_last);
+    if (misses && evicted_dirty) missed.dirty = true;
+    prefetch_after(number, misses, is_data, address);
+}
+
+// Returns whether the line has to come from memory.
+bool NaiveCaches::take_from_last(Address number, bool is_data, Address address, Line& in_last) {
     std::list<Line>& set = last_.set_of(number);
     const auto found = std::ranges::find(set, number, &Line::number);
-    Line in_last{.number = number, .is_data = is_data};
-    bool misses = false;
     if (found != set.end()) {
-        if (std::exchange(found->prefetched, false)) settle(*found, true);
+        if (std::exchange(found->prefetched, false)) settle(*found, std::nullopt, true);
         in_last = *found;
         if (!last_.policies.empty()) last_.policies[last_.set_number(number)].remove(number);
         set.erase(found);
     } else if (!is_in_middle(number)) {
-        misses = true;
         in_last.loader = loader_(address, is_data);
         note_loaded(number);
+        return true;
     }
-    const Distance distance = tells_why_ ? last_.touch_in_order(number) : Distance{};
-    if (misses && tells_why_) last_.note(distance, missed.last_causes);
-    missed.last |= misses;
+    return false;
+}
+
+// Returns whether a dirty line had to leave LL for the one that leaves L2.
+bool NaiveCaches::load_into_middle(Address number, bool is_data, Address address, const Line& in_last) {
     const bool evicted_dirty = load_behind(0, number, is_data, address);
     Line& line = here().middle[0].set_of(number).front();
-    line.dirty = std::exchange(in_last.dirty, false);
+    line.dirty = in_last.dirty;
     line.in_last = std::make_shared<Line>(in_last);
-    if (misses && evicted_dirty) missed.dirty = true;
-    prefetch_after(number, misses, is_data, address);
+    line.in_last->dirty = false;
+    return evicted_dirty;
 }
 
 // A line has left L2 of a core. Returns whether a dirty line had to leave LL for it.
@@ -300,29 +315,57 @@ void NaiveCaches::note_put(std::size_t owner, Line& put) {
     }
 }
 
+// Rule 83: what L2 of this core wants now.
+void NaiveCaches::prefetch_into_middle(Address number, bool missed, bool is_data, Address address) {
+    Cache& cache = here().middle[0];
+    for (const Address wanted : here().prefetchers.wanted_after(number, missed, is_data, address, instruction_)) {
+        const auto& set = cache.set_of(wanted);
+        if (std::ranges::find(set, wanted, &Line::number) != set.end()) continue;
+        if (tells_why_) cache.touch_in_order(wanted);
+        const Address begin = wanted * cache.line_bytes;
+        if (is_exclusive_) {
+            Line in_last{.number = wanted, .is_data = is_data};
+            take_from_last(wanted, is_data, begin, in_last);
+            if (tells_why_) last_.touch_in_order(wanted);
+            load_into_middle(wanted, is_data, begin, in_last);
+        } else {
+            load_behind(0, wanted, is_data, begin);
+            for (Address at = begin / last_.line_bytes; at * last_.line_bytes < begin + cache.line_bytes; ++at) {
+                if (tells_why_) last_.touch_in_order(at);
+                Line* const there = last_.use(at);
+                if (there == nullptr) load_behind(1, at, is_data, std::max(begin, at * last_.line_bytes));
+                if (there != nullptr && std::exchange(there->prefetched, false)) settle(*there, std::nullopt, true);
+            }
+        }
+        cache.set_of(wanted).front().prefetched = true;
+    }
+}
+
 // Rules 63 to 65.
 void NaiveCaches::prefetch_after(Address number, bool missed, bool is_data, Address address) {
-    std::list<Address> wanted;
-    const auto is_near = [&](Address line) { return line * last_.line_bytes / 4096 == address / 4096; };
     const std::size_t level = levels_behind() - 1;
-    const auto load_wanted = [&] {
-        for (const Address line : std::exchange(wanted, {})) {
-            const auto& set = last_.set_of(line);
-            if (std::ranges::find(set, line, &Line::number) != set.end() || is_in_middle(line)) continue;
-            if (tells_why_) last_.touch_in_order(line);
-            load_behind(level, line, is_data, line * last_.line_bytes);
-            last_.set_of(line).front().prefetched = true;
-        }
-    };
-    if (prefetchers_.adjacent && missed) wanted.push_back(number % 2 == 0 ? number + 1 : number - 1);
-    if (prefetchers_.stream) {
+    for (const Address wanted : prefetchers_.wanted_after(number, missed, is_data, address, instruction_)) {
+        const auto& set = last_.set_of(wanted);
+        if (std::ranges::find(set, wanted, &Line::number) != set.end() || is_in_middle(wanted)) continue;
+        if (tells_why_) last_.touch_in_order(wanted);
+        load_behind(level, wanted, is_data, wanted * last_.line_bytes);
+        last_.set_of(wanted).front().prefetched = true;
+    }
+}
+
+std::list<Address> NaiveCaches::Prefetchers::wanted_after(Address number, bool missed, bool is_data, Address address,
+                                                          Address instruction) {
+    std::list<Address> wanted;
+    const auto is_near = [&](Address line) { return line * line_bytes / 4096 == address / 4096; };
+    if (rules.adjacent && missed) wanted.push_back(number % 2 == 0 ? number + 1 : number - 1);
+    if (rules.stream) {
         const Address page = address / 4096;
-        auto at = std::ranges::find(pages_, page, [](const auto& each) { return each.first; });
-        if (at == pages_.end()) {
-            pages_.emplace_front(page, std::vector{number});
-            if (pages_.size() > 16) pages_.pop_back();
+        auto at = std::ranges::find(pages, page, [](const auto& each) { return each.first; });
+        if (at == pages.end()) {
+            pages.emplace_front(page, std::vector{number});
+            if (pages.size() > 16) pages.pop_back();
         } else {
-            pages_.splice(pages_.begin(), pages_, at);
+            pages.splice(pages.begin(), pages, at);
             std::vector<Address>& lines = at->second;
             const Address latest = lines.back();
             if (number != latest) {
@@ -336,26 +379,29 @@ void NaiveCaches::prefetch_after(Address number, bool missed, bool is_data, Addr
             }
         }
     }
-    load_wanted();
-    if (!prefetchers_.stride || !is_data) return;
-    std::vector<Address>& known = steps_[instruction_ % 256];
-    if (known.empty() || known.front() != instruction_) known = {instruction_};
+    if (!rules.stride || !is_data) return wanted;
+    std::vector<Address>& known = steps[instruction % 256];
+    if (known.empty() || known.front() != instruction) known = {instruction};
     known.push_back(address);
-    if (known.size() < 4) return;
+    if (known.size() < 4) return wanted;
     const auto step = [&](std::size_t back) {
         return static_cast<std::int64_t>(known[known.size() - back] - known[known.size() - back - 1]);
     };
     const Address next = address + static_cast<Address>(step(1));
-    if (step(1) != step(2) || step(1) == 0 || std::abs(step(1)) > 2048 || next / 4096 != address / 4096) return;
-    wanted.push_back(next / last_.line_bytes);
-    load_wanted();
+    if (step(1) != step(2) || step(1) == 0 || std::abs(step(1)) > 2048 || next / 4096 != address / 4096) return wanted;
+    wanted.push_back(next / line_bytes);
+    return wanted;
 }
 
-void NaiveCaches::settle(const Line& line, bool used) {
-    leaves_core_ = {};
+// `core`: whose L2 has it; nothing: LL.
+void NaiveCaches::settle(const Line& line, std::optional<std::size_t> core, bool used) {
+    leaves_core_ = core;
     const Event of_data = used ? Event::kDPfUse : Event::kDPfLoss;
     const Event of_code = used ? Event::kIPfUse : Event::kIPfLoss;
-    if (line.loader) charge_(line.is_data ? of_data : of_code, 1, *line.loader);
+    const Event of_data_in_l2 = used ? Event::kDPfUseL2 : Event::kDPfLossL2;
+    const Event of_code_in_l2 = used ? Event::kIPfUseL2 : Event::kIPfLossL2;
+    const Event event = core ? (line.is_data ? of_data_in_l2 : of_code_in_l2) : (line.is_data ? of_data : of_code);
+    if (line.loader) charge_(event, 1, *line.loader);
 }
 
 // What the prefetcher fetches on the occasion that this line is looked for. The lines of a stream so far follow
@@ -396,6 +442,8 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
     set.erase(leaving);
     Line whole = itself;
     const bool is_last = level + 1 == levels_behind();
+    const auto number = static_cast<std::size_t>(&core - cores_.data());
+    if (itself.prefetched) settle(itself, is_last ? std::nullopt : std::optional(number), false);
     for (Core& in_front : cores_) {
         if (!is_last && &in_front != &core) continue;
         for (const Cache* cache : {&in_front.i1, &in_front.d1}) take_over(*cache, whole, line_bytes);
@@ -404,7 +452,6 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
     }
     if (is_last) {
         leaves_core_ = {};
-        if (itself.prefetched) settle(itself, false);
         if (!is_flushing_) {
             gone_.erase(itself.number);
             if (is_counting_()) {
@@ -414,7 +461,7 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
         }
         retire(whole, Event::kAcCost2, Event::kAcCostDL, line_bytes);
     } else {
-        leaves_core_ = &core - cores_.data();
+        leaves_core_ = number;
         retire(whole, Event::kAcCostL2, Event::kAcCostD2, line_bytes);
         if (is_exclusive_) return leave_for_last(core, itself);
         pass_on(core, itself, line_bytes, level + 1);

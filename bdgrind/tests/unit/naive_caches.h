@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The caches in the most literal way: docs/simulation.md, rules 1 to 9, 66 to 70 and 73 to 80. Every set is a list, and
+// The caches in the most literal way: docs/simulation.md, rules 1 to 9, 63 to 70 and 73 to 80. Every set is a list, and
 // every line knows all of what it was loaded for. Why lines miss follows from a list of all lines in the order in which
 // they were touched, which is looked through at every touch.
 
@@ -65,16 +65,17 @@ public:
     struct Prefetching {
         bool as_callgrind;
         PrefetchRules others;
+        PrefetchRules into_middle;
     };
 
     NaiveCaches(const CacheGeometries& geometries, const Prefetching& prefetching, bool tells_why, Loader loader,
                 Charge charge, Leave leave, std::size_t cores = 1)
         : places_(std::make_shared<NaivePages>(geometries.pages)),
-          cores_(cores, Core(geometries, places_)),
+          cores_(cores, Core(geometries, places_, prefetching.into_middle)),
           last_(geometries.ll, places_),
           is_exclusive_(geometries.is_exclusive()),
           prefetches_(prefetching.as_callgrind),
-          prefetchers_(prefetching.others),
+          prefetchers_(prefetching.others, geometries.ll.line_bytes),
           tells_why_(tells_why),
           loader_(std::move(loader)),
           charge_(std::move(charge)),
@@ -186,14 +187,33 @@ private:
         std::size_t lines_of_causes = ways * sets.size();  // of a fully associative cache to compare with
     };
 
+    // What those of a level know. Rules 63 and 65.
+    struct Prefetchers {
+        Prefetchers(const PrefetchRules& given, Address line_size) : rules(given), line_bytes(line_size) {}
+
+        // The lines that are to be there when this line has been looked for.
+        std::list<Address> wanted_after(Address number, bool missed, bool is_data, Address address,
+                                        Address instruction);
+        void forget() {
+            pages.clear();
+            steps.clear();
+        }
+
+        PrefetchRules rules;
+        Address line_bytes;
+        std::list<std::pair<Address, std::vector<Address>>> pages{};  // latest first: lines that went in one direction
+        std::map<Address, std::vector<Address>> steps{};  // by low bits of an instruction's address: it, and addresses
+    };
+
     // What a core does not share.
     struct Core {
-        Core(const CacheGeometries& geometries, const std::shared_ptr<NaivePages>& pages)
-            : i1(geometries.i1), d1(geometries.d1) {
+        Core(const CacheGeometries& geometries, const std::shared_ptr<NaivePages>& pages, const PrefetchRules& rules)
+            : i1(geometries.i1), d1(geometries.d1), prefetchers(rules, geometries.l2.line_bytes) {
             if (geometries.l2.size_bytes != 0) middle.emplace_back(geometries.l2, pages);
         }
         Cache i1;
         Cache d1;
+        Prefetchers prefetchers;  // into the middle
         std::vector<Cache> middle{};  // what stands between them and the last level: one or none
     };
 
@@ -201,12 +221,15 @@ private:
     Line& load(std::list<Line>& set, Address number, bool is_data, Address address);
     void look_behind(std::size_t level, Address begin, Address end, bool is_data, Missed& missed);
     void move_up(Address number, bool is_data, Address address, Missed& missed);
+    bool take_from_last(Address number, bool is_data, Address address, Line& in_last);
+    bool load_into_middle(Address number, bool is_data, Address address, const Line& in_last);
+    void prefetch_into_middle(Address number, bool missed, bool is_data, Address address);
     bool leave_for_last(Core& core, const Line& line);
     bool is_in_middle(Address number);
     void call_prefetcher(std::size_t level, Address number, bool is_data);
     bool load_behind(std::size_t level, Address number, bool is_data, Address address);
     void prefetch_after(Address number, bool missed, bool is_data, Address address);
-    void settle(const Line& line, bool used);
+    void settle(const Line& line, std::optional<std::size_t> core, bool used);
     void note_loaded(Address number);
     void note_put(std::size_t owner, Line& put);
     std::optional<Address> wanted_after(Address number);
@@ -236,10 +259,8 @@ private:
     bool is_flushing_ = false;
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     const bool prefetches_;
-    const PrefetchRules prefetchers_;
+    Prefetchers prefetchers_;  // into LL
     Address instruction_ = 0;
-    std::list<std::pair<Address, std::vector<Address>>> pages_{};  // latest first: lines that went in one direction
-    std::map<Address, std::vector<Address>> steps_{};  // by low bits of an instruction's address: it, and addresses
     const bool tells_why_;
     const Loader loader_;
     const Charge charge_;

@@ -29,7 +29,7 @@ public:
           calls_(scenario, [this](const NaiveExecution& execution) { accounts_.count_call(execution); },
                  [this] { zero(); }),
           objects_(scenario, object_depth), why_(scenario, calls_, whole_reuses), least_distance_(least_distance),
-          caches_(scenario.caches, {scenario.callgrind_prefetcher, scenario.prefetchers}, why,
+          caches_(scenario.caches, {scenario.callgrind_prefetcher, scenario.prefetchers, scenario.l2_prefetchers}, why,
                   [this](Address address, bool is_data) { return loader_of(address, is_data); },
                   [this](Event event, std::uint64_t cost, const ChargeTarget& target) {
                       accounts_.charge(event, cost, target);

@@ -3,6 +3,8 @@
 // What the random runs of oracle_test.cpp cover, as an oracle is worth no more than that. Counted over many runs: a
 // single one need not have everything.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,17 +29,24 @@ using test::with_tlbs;
 // What is compared by PrefetchersAreTheSame.
 TEST(Oracle, TheGeneratedRunsCoverPrefetches) {
     for (const unsigned which : {1, 2, 4}) {
-        std::uint64_t used = 0;
-        std::uint64_t lost = 0;
-        for (unsigned seed = 0; seed < 200; ++seed) {
-            Scenario scenario = random_scenario(seed);
-            scenario.prefetchers = {.adjacent = which == 1, .stream = which == 2, .stride = which == 4};
+        std::array<std::uint64_t, 2> used{};  // in LL, in L2
+        std::array<std::uint64_t, 2> lost{};
+        for (unsigned seed = 0; seed < 400; ++seed) {
+            Scenario scenario = with_l2(random_scenario(seed), seed);
+            const PrefetchRules rules{.adjacent = which == 1, .stream = which == 2, .stride = which == 4};
+            const bool into_l2 = seed % 2 != 0;
+            (into_l2 ? scenario.l2_prefetchers : scenario.prefetchers) = rules;
             const Counts totals = run_naively(scenario, scenario.records.size()).totals;
-            used += totals[column(Event::kIPfUse)] + totals[column(Event::kDPfUse)];
-            lost += totals[column(Event::kIPfLoss)] + totals[column(Event::kDPfLoss)];
+            const auto count = [&](Event code, Event data) { return totals[column(code)] + totals[column(data)]; };
+            used[0] += count(Event::kIPfUse, Event::kDPfUse);
+            lost[0] += count(Event::kIPfLoss, Event::kDPfLoss);
+            used[1] += count(Event::kIPfUseL2, Event::kDPfUseL2);
+            lost[1] += count(Event::kIPfLossL2, Event::kDPfLossL2);
         }
-        EXPECT_GT(used, 20u) << which;
-        EXPECT_GT(lost, 20u) << which;
+        for (const std::size_t level : {0, 1}) {
+            EXPECT_GT(used[level], 20u) << which << ", level " << level;
+            EXPECT_GT(lost[level], 20u) << which << ", level " << level;
+        }
     }
 }
 
@@ -149,8 +158,9 @@ TEST(Oracle, TheGeneratedRunsCoverEveryCase) {
     }
     for (std::size_t i = 0; i < kEventCount; ++i) {
         const EventGroup group = kEvents[i].group;
+        // Other tests say that these are covered.
         const bool is_of_others = group == EventGroup::kTranslations || group == EventGroup::kCopies ||
-                                  group == EventGroup::kPrefetches;  // other tests say that these are covered
+                                  group == EventGroup::kPrefetches || group == EventGroup::kPrefetchesL2;
         if (is_of_l2(i) || is_of_others) continue;
         EXPECT_GT(totals[i], 300u) << kEvents[i].name;
     }

@@ -105,6 +105,7 @@ EngineConfig config_of(const Scenario& scenario, const RunVariant& variant) {
             .write_back = variant.more_events && variant.write_backs,
             .callgrind_prefetcher = scenario.callgrind_prefetcher,
             .prefetchers = scenario.prefetchers,
+            .l2_prefetchers = scenario.l2_prefetchers,
             .branch_sim = variant.more_events && variant.branches,
             .collect_jumps = variant.more_events,
             .bus_events = all_events,
@@ -367,6 +368,7 @@ TEST(Oracle, TheGeneratedRunsCoverCores) {
         Scenario scenario = with_cores(with_tlbs(with_l2(random_scenario(seed), seed), seed), seed);
         if (scenario.caches.d1.line_bytes > 64) continue;
         scenario.cores = 3;
+        if (seed % 2 == 0) scenario.l2_prefetchers = {.adjacent = true, .stream = true};
         const BuiltScenario built(scenario);
         Engine engine(config_of(scenario, {}));
         test::RunCosts costs;

@@ -32,6 +32,7 @@ EngineConfig config_of(const Scenario& scenario, std::uint32_t placements) {
             .contexts = {.skip_direct_recursion = scenario.skip_direct_recursion, .separate_callers = true},
             .callgrind_prefetcher = scenario.callgrind_prefetcher,
             .prefetchers = scenario.prefetchers,
+            .l2_prefetchers = scenario.l2_prefetchers,
             .placements = placements};
 }
 

@@ -352,8 +352,11 @@ Scenario with_exclusive_ll(Scenario plain, unsigned seed) {
 }
 
 Scenario with_prefetchers(Scenario plain, unsigned seed) {
-    const unsigned which = 1 + seed % 7;
-    plain.prefetchers = {.adjacent = which % 2 != 0, .stream = which / 2 % 2 != 0, .stride = which / 4 != 0};
+    const auto rules = [](unsigned which) {
+        return PrefetchRules{.adjacent = which % 2 != 0, .stream = which / 2 % 2 != 0, .stride = which / 4 != 0};
+    };
+    plain.prefetchers = rules(1 + seed % 7);
+    plain.l2_prefetchers = rules(seed / 7 % 8);
     return plain;
 }
 

@@ -72,6 +72,7 @@ struct Scenario {
     TlbGeometries tlbs{};
     bool callgrind_prefetcher = false;
     PrefetchRules prefetchers{};
+    PrefetchRules l2_prefetchers{};  // nothing without an L2
     std::uint32_t cores = 0;  // 0: not simulated
     bool skip_direct_recursion = false;
     std::vector<Function> functions;
@@ -116,7 +117,7 @@ Scenario with_policies(Scenario plain, unsigned seed);
 // The same with an L2, and an LL that is exclusive of it.
 Scenario with_exclusive_ll(Scenario plain, unsigned seed);
 
-// The same, with prefetchers for LL.
+// The same, with prefetchers for LL, and mostly for an L2, if there is one or comes later.
 Scenario with_prefetchers(Scenario plain, unsigned seed);
 
 // The same, with TLBs of random shapes for pages that are shorter than on any machine.
