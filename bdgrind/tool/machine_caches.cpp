@@ -46,19 +46,15 @@ private:
     unsigned last_level_ = 1;
 };
 
-// One short file of the kernel's cache description, without its line end.
+// One short file of what the kernel says of the first processor, without its line end.
 class KernelFile {
 public:
     KernelFile(unsigned index, const char* name) {
         HChar path[80];
         VG_(sprintf)(path, "/sys/devices/system/cpu/cpu0/cache/index%u/%s", index, name);
-        const Int fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
-        if (fd < 0) return;
-        const Int size = VG_(read)(fd, text_, sizeof text_);
-        VG_(close)(fd);
-        if (size > 0) size_ = static_cast<std::size_t>(size);
-        while (size_ != 0 && text_[size_ - 1] == '\n') --size_;
+        read(path);
     }
+    explicit KernelFile(const char* path) { read(path); }
 
     std::string_view text() const { return {text_, size_}; }
 
@@ -74,6 +70,15 @@ public:
     }
 
 private:
+    void read(const char* path) {
+        const Int fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
+        if (fd < 0) return;
+        const Int size = VG_(read)(fd, text_, sizeof text_);
+        VG_(close)(fd);
+        if (size > 0) size_ = static_cast<std::size_t>(size);
+        while (size_ != 0 && text_[size_ - 1] == '\n') --size_;
+    }
+
     char text_[64];
     std::size_t size_ = 0;
 };
@@ -132,13 +137,45 @@ bool ask_processor(MachineCaches* found) {
     return false;
 }
 
+ProcessorModel processor_model() {
+    const CpuId name = cpuid(0, 0);
+    const std::uint32_t words[]{name.b, name.d, name.c};
+    char vendor[sizeof words];
+    VG_(memcpy)(vendor, words, sizeof words);
+    const std::string_view text(vendor, sizeof vendor);
+    ProcessorModel found{};
+    if (text == "AuthenticAMD") found.vendor = ProcessorModel::Vendor::kAmd;
+    if (text == "GenuineIntel") found.vendor = ProcessorModel::Vendor::kIntel;
+    const std::uint32_t signature = cpuid(1, 0).a;
+    found.family = (signature >> 8 & 0xf) + (signature >> 20 & 0xff);
+    found.model = (signature >> 4 & 0xf) | (signature >> 12 & 0xf0);
+    return found;
+}
+
 #else
 
 bool ask_processor(MachineCaches*) { return false; }
 
+// The main ID register, as the kernel shows it: "0x" and sixteen digits.
+ProcessorModel processor_model() {
+    const KernelFile file("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
+    const std::string_view text = file.text();
+    std::uint64_t value = 0;
+    if (!text.starts_with("0x")) return {};
+    std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+    const std::uint64_t implementer = value >> 24 & 0xff;
+    return {.vendor = implementer == 0x41   ? ProcessorModel::Vendor::kArm
+                      : implementer == 0x61 ? ProcessorModel::Vendor::kApple
+                                            : ProcessorModel::Vendor::kOther,
+            .family = 0,
+            .model = static_cast<std::uint32_t>(value >> 4 & 0xfff)};
+}
+
 #endif
 
 }  // namespace
+
+const MachinePreset* preset_of_this_machine() { return preset_of_processor(processor_model()); }
 
 MachineCaches find_machine_caches() {
     MachineCaches found{};

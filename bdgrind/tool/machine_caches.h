@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/geometry.h"
+#include "tool/machine_presets.h"
 
 namespace bd {
 
@@ -17,5 +18,8 @@ struct MachineCaches {
 
 // Asks the kernel, then the processor, and else takes a typical machine. Always legal geometries.
 MachineCaches find_machine_caches();
+
+// Which of the presets this machine's processor is, whatever its caches; null: none of them, or it is not known.
+const MachinePreset* preset_of_this_machine();
 
 }  // namespace bd

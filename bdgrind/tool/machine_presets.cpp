@@ -81,6 +81,39 @@ constexpr MachinePreset kPresets[]{
 
 #undef BD_PRESET
 
+// Which models are whose, the last one included.
+struct ModelRange {
+    ProcessorModel first;
+    std::uint32_t last;
+    const char* preset;
+};
+
+using enum ProcessorModel::Vendor;
+constexpr ModelRange kModels[]{
+    {{kAmd, 0x17, 0x30}, 0x4f, "zen2"},
+    {{kAmd, 0x17, 0x60}, 0x7f, "zen2"},
+    {{kAmd, 0x17, 0x90}, 0x91, "zen2"},
+    {{kAmd, 0x17, 0xa0}, 0xaf, "zen2"},
+    {{kAmd, 0x19, 0x00}, 0x0f, "zen3"},
+    {{kAmd, 0x19, 0x20}, 0x5f, "zen3"},
+    {{kAmd, 0x19, 0x10}, 0x1f, "zen4"},
+    {{kAmd, 0x19, 0x60}, 0xaf, "zen4"},
+    {{kAmd, 0x1a, 0x00}, 0x2f, "zen5"},
+    {{kAmd, 0x1a, 0x40}, 0x4f, "zen5"},
+    {{kAmd, 0x1a, 0x70}, 0x7f, "zen5"},
+    {{kIntel, 6, 0x55}, 0x55, "skylake-sp"},
+    {{kIntel, 6, 0x6a}, 0x6a, "icelake-sp"},
+    {{kIntel, 6, 0x6c}, 0x6c, "icelake-sp"},
+    {{kIntel, 6, 0x8f}, 0x8f, "sapphire-rapids"},
+    {{kIntel, 6, 0x97}, 0x97, "golden-cove"},
+    {{kIntel, 6, 0x9a}, 0x9a, "golden-cove"},
+    {{kArm, 0, 0xd08}, 0xd08, "cortex-a72"},
+    {{kArm, 0, 0xd0c}, 0xd0c, "neoverse-n1"},
+    {{kArm, 0, 0xd40}, 0xd40, "neoverse-v1"},
+    {{kArm, 0, 0xd4f}, 0xd4f, "neoverse-v2"},
+    {{kApple, 0, 0x22}, 0x23, "apple-m1"},
+};
+
 }  // namespace
 
 std::span<const MachinePreset> machine_presets() { return kPresets; }
@@ -90,6 +123,14 @@ const MachinePreset* find_machine_preset(std::string_view name) {
         return name == each.name;
     });
     return found == std::end(kPresets) ? nullptr : found;
+}
+
+const MachinePreset* preset_of_processor(const ProcessorModel& model) {
+    const auto* const found = std::ranges::find_if(kModels, [&](const ModelRange& each) {
+        return model.vendor == each.first.vendor && model.family == each.first.family &&
+               model.model >= each.first.model && model.model <= each.last;
+    });
+    return found == std::end(kModels) ? nullptr : find_machine_preset(found->preset);
 }
 
 const MachinePreset& preset_of_typical_tlbs() { return *find_machine_preset("skylake-sp"); }

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -28,6 +29,18 @@ std::span<const MachinePreset> machine_presets();
 
 // Null: there is none of that name.
 const MachinePreset* find_machine_preset(std::string_view name);
+
+// What a processor says of itself.
+struct ProcessorModel {
+    enum class Vendor : std::uint8_t { kOther, kAmd, kIntel, kArm, kApple };
+
+    Vendor vendor = Vendor::kOther;
+    std::uint32_t family = 0;  // x86 only
+    std::uint32_t model = 0;   // on arm64, the part number
+};
+
+// Null: there is none for such a processor.
+const MachinePreset* preset_of_processor(const ProcessorModel& model);
 
 // Whose TLBs are taken if those of the machine are not known.
 const MachinePreset& preset_of_typical_tlbs();

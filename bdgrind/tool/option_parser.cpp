@@ -320,7 +320,7 @@ namespace {
 // Whose TLBs --tlb=yes or --tlb=<name> means.
 const MachinePreset& tlb_preset(const Options& given) {
     if (given.tlb.preset != nullptr) return *given.tlb.preset;
-    return given.machine.preset != nullptr ? *given.machine.preset : preset_of_typical_tlbs();
+    return given.machine.model() != nullptr ? *given.machine.model() : preset_of_typical_tlbs();
 }
 
 }  // namespace
@@ -334,7 +334,7 @@ CoherenceProtocol coherence_protocol(const Options& given) {
         case CoherenceChoice::kAuto:
             break;
     }
-    return given.machine.preset != nullptr ? given.machine.preset->coherence : CoherenceProtocol::kMesi;
+    return given.machine.model() != nullptr ? given.machine.model()->coherence : CoherenceProtocol::kMesi;
 }
 
 EngineConfig engine_config(const Options& given, const CacheGeometries& caches) {
@@ -377,6 +377,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
         config.caches.l2.replacement = given.l2_replacement.replacement;
         config.caches.l2.index = given.l2_index.index;
     }
+    if (given.machine.model() != nullptr) config.caches.ll_inclusion = given.machine.model()->caches.ll_inclusion;
     // A machine's own is not that of other caches in its place.
     if (!config.caches.can_be_exclusive()) config.caches.ll_inclusion = Inclusion::kNone;
     if (given.ll_inclusion.given) config.caches.ll_inclusion = given.ll_inclusion.inclusion;
@@ -432,7 +433,7 @@ void write_tlb_source(TextOutput& out, const Options& given) {
     }
     const MachinePreset& preset = tlb_preset(given);
     out << "those of " << preset.name << ", " << preset.processor;
-    if (given.tlb.preset == nullptr && given.machine.preset == nullptr) out << ", as this machine's are not known";
+    if (given.tlb.preset == nullptr && given.machine.model() == nullptr) out << ", as this machine's are not known";
 }
 
 const char* caches_error(const CacheGeometries& caches) {

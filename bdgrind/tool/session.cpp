@@ -74,7 +74,10 @@ void say_how_much_is_sampled(const Sampler& sampler) {
 EngineConfig Session::make_config(std::string_view* source) {
     const MachineCaches machine = find_machine_caches();
     CacheGeometries own = machine.caches;
-    if (options.machine.is_native) own.l2 = machine.l2;
+    if (options.machine.is_native) {
+        own.l2 = machine.l2;
+        options.machine.like = preset_of_this_machine();
+    }
     const EngineConfig config = engine_config(options, own);
     const char* error = config.cache_sim ? caches_error(config.caches) : nullptr;
     if (error == nullptr) error = placements_error(config);
@@ -134,6 +137,10 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (!all_given && VG_(clo_verbosity) > 0) {
         const char* const from = options.machine.preset != nullptr ? options.machine.preset->source : machine.source;
         VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", from);
+        if (const MachinePreset* const like = options.machine.like; like != nullptr) {
+            VG_(umsg)("Its processor is %s (%s): inclusion of L2 in LL, coherence and TLBs are those of that.\n",
+                      like->processor, like->name);
+        }
         if (lacks_l2) {
             const ULong size = machine.l2.size_bytes;
             const bool is_mebi = size % (ULong{1} << 20) == 0;

@@ -43,6 +43,21 @@ def _presets() -> dict[str, tuple[dict[str, str], str]]:
     return found
 
 
+def _models() -> dict[str, list[str]]:
+    """By name: the vendor, and the models as the documentation has them."""
+    text = (SOURCE / "bdgrind" / "tool" / "machine_presets.cpp").read_text()
+    row = re.compile(r"\{\{k(\w+), (\w+), (\w+)\}, (\w+), \"([^\"]+)\"\}")
+    found: dict[str, list[str]] = {}
+    for vendor, family, first, last, name in row.findall(text):
+        models = first if first == last else f"{first}-{last}"
+        if name in found:
+            found[name][1] += f", {models}"
+        else:
+            prefix = "" if family == "0" else f"{int(family, 0):#x}: "
+            found[name] = [{"Amd": "AMD"}.get(vendor, vendor), prefix + models]
+    return found
+
+
 def _tlbs() -> dict[tuple[str, str], list[str]]:
     """By name and size of pages: the TLBs as entries and ways, in the order of the documentation."""
     text = (SOURCE / "bdgrind" / "tool" / "machine_presets.cpp").read_text()
@@ -71,7 +86,7 @@ def _rows(heading: str) -> list[list[str]]:
 
 def _documented() -> dict[str, list[str]]:
     """By name: the cells of its row behind it."""
-    return {row[0]: row[1:] for row in _rows("Presets")}
+    return {row[0]: row[1:] for row in _rows("Presets") if len(row) == 8}
 
 
 def test_every_preset_is_documented_with_its_sources() -> None:
@@ -82,6 +97,13 @@ def test_every_preset_is_documented_with_its_sources() -> None:
         assert geometries == list(caches.values()), name
         assert what == last_level.partition(";")[0], name
         assert len(sources) > 10, f"{name}: where are these numbers from?"
+
+
+def test_models_of_presets_are_documented_with_their_sources() -> None:
+    documented = {row[0]: row[1:] for row in _rows("Presets") if len(row) == 4}
+    assert all(sources for *_, sources in documented.values())
+    assert {name: row[:-1] for name, row in documented.items()} == _models()
+    assert documented.keys() == _presets().keys()
 
 
 def test_presets_with_a_victim_cache_are_documented() -> None:

@@ -253,12 +253,40 @@ def test_tlbs_change_nothing_else(tmp_path: Path) -> None:
     assert "Simulated TLBs: as on the command line" in run.log
 
 
+def this_processor() -> str | None:
+    """The preset of this machine, if the kernel describes one of a few processors. None: another one."""
+    text = Path("/proc/cpuinfo").read_text()
+    fields = [re.search(rf"^{name}\s*: (\S+)$", text, re.MULTILINE) for name in ("vendor_id", "cpu family", "model")]
+    known = {
+        "AuthenticAMD 23 49": "zen2", "AuthenticAMD 25 1": "zen3", "AuthenticAMD 25 17": "zen4",
+        "AuthenticAMD 26 2": "zen5", "GenuineIntel 6 85": "skylake-sp", "GenuineIntel 6 106": "icelake-sp",
+        "GenuineIntel 6 143": "sapphire-rapids",
+    }
+    return known.get(" ".join(field[1] for field in fields if field is not None))
+
+
+def test_this_machine_has_what_its_processor_is_known_for(tmp_path: Path) -> None:
+    run = run_tool(tmp_path, [GUESTS / "attribution"], ["--machine=native", "--tlb=yes", "--cores=2"])
+    head = run.profile_path.read_text()
+    named = re.search(r"Its processor is .+ \(([\w-]+)\): inclusion of L2 in LL, coherence and TLBs", run.log)
+    if this_processor() is not None:
+        assert named is not None and named[1] == this_processor()
+    if named is None:
+        assert "desc: LL inclusion" not in head and "MOESI" not in head
+        assert ("those of skylake-sp, Intel Skylake-SP, Xeon Gold 6148, as this machine's are not known\n") in head
+        return
+    assert re.search(rf"^desc: TLB geometry: those of {named[1]}, ", head, re.MULTILINE)
+    assert ("MOESI" in head) == named[1].startswith("zen")
+    caches = dict(re.findall(r"^desc: (L.) cache: .* B, (\d+) B,", head, re.MULTILINE))
+    exclusive = named[1].startswith("zen") or named[1] in ("skylake-sp", "icelake-sp", "sapphire-rapids")
+    assert ("desc: LL inclusion: exclusive" in head) == (exclusive and caches.get("L2") == caches["LL"])
+
+
 def test_tlbs_are_those_of_the_processor_that_is_named(tmp_path: Path) -> None:
     for options, source in (
         (["--machine=zen4", "--tlb=yes"], "those of zen4, AMD Zen 4"),
         (["--machine=zen4", "--tlb=neoverse-n1"], "those of neoverse-n1, Arm Neoverse N1, Graviton2"),
-        (["--machine=native", "--tlb=yes"],
-         "those of skylake-sp, Intel Skylake-SP, Xeon Gold 6148, as this machine's are not known"),
+        (["--tlb=yes"], "those of skylake-sp, Intel Skylake-SP, Xeon Gold 6148, as this machine's are not known"),
     ):
         run = run_tool(tmp_path, [GUESTS / "attribution"], options, name="named")
         assert f"Simulated TLBs: {source}\n" in run.log
