@@ -50,6 +50,26 @@ def one_line(text, name):
     return re.sub(r"\s+", " ", found[1]) if found else ""
 
 
+def test_the_first_screen_says_which_prefetches_were_used(tmp_path):
+    row = costs(100_000_000, 5_000_000, 2_000_000, 100_000)
+    path = tmp_path / "three.out"
+
+    def prefetches(events, counts):
+        path.write_text(f"{HEAD.replace('AccessD2', f'AccessD2 {events}')}1 {row} {counts}\n")
+        run = bd_annotate(path.name, "--width=80", cwd=tmp_path, text=True)
+        assert run.returncode == 0, run.stderr
+        assert "PfUse" not in one_line(run.stdout, "Counted") and "PfLoss" not in one_line(run.stdout, "Counted")
+        return one_line(run.stdout, "Prefetch")
+
+    into_ll, into_l2 = "IPfUse IPfLoss DPfUse DPfLoss", "IPfUseL2 IPfLossL2 DPfUseL2 DPfLossL2"
+    assert prefetches("", "") == ""
+    assert prefetches(into_ll, "10 20 200 30") == "260 lines into LL, 80.8% used later"
+    assert prefetches(into_l2, "0 100000 25000 175000") == "300k lines into L2, 8.3% used later"
+    assert prefetches(f"{into_ll} {into_l2}", "0 0 0 0 1 0 0 0") == (
+        "1 line into L2, 100.0% used later; no lines into LL"
+    )
+
+
 def test_the_first_screen_has_a_row_for_each_level(tmp_path):
     text = shown(tmp_path, costs(100_000_000, 5_000_000, 2_000_000, 100_000, (8, 16, 32)))
     assert "L2 512 KiB 8-way" in one_line(text, "Caches")

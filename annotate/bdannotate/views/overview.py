@@ -55,7 +55,8 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
         rows.append(("Missing", _NOT_SAMPLED))
     rows += _misnamed(profile)
     found = verdict(profile, report.metrics, report.totals)
-    rows += [("Counted", _events(report)), *_levels(report, found), ("Pages", _pages(report))]
+    rows += [("Counted", _events(report)), *_levels(report, found)]
+    rows += [("Prefetch", _prefetches(report)), ("Pages", _pages(report))]
     rows += [("Causes", _causes(report))]
     if found:
         rows += [("Estimate", _estimate(found, report)) if found.time is None else ("Time", _time(found, found.time))]
@@ -114,6 +115,7 @@ _COVERED = frozenset({
     *(f"{level}{cause}" for level in ("I1", "D1", "I2", "D2", "IL", "DL") for cause in ("first", "conf")),
     *(f"{what}{pages}{level}m{kind}" for what, kind in (("I", "r"), ("D", "r"), ("D", "w"))
       for pages in ("T", "H") for level in ("1", "2")),
+    *(f"{kind}Pf{what}{level}" for kind in "ID" for what in ("Use", "Loss") for level in ("L2", "")),
     *MADE,
 })
 
@@ -159,6 +161,20 @@ def _costs_more_in_memory(found: Verdict) -> bool:
     if waits is None or waits.memory < _NOTABLE:
         return False
     return 2 * waits.memory > waits.first_touches + waits.in_order + waits.out_of_order
+
+
+def _prefetches(report: Report) -> str:
+    """How many lines prefetchers loaded, by level, and the share that was used later; empty if none were simulated."""
+    texts: list[str] = []
+    for level, suffix in (("L2", "L2"), ("LL", "")):
+        use, loss = (report.metrics.get(f"Pf{what}{suffix}") for what in ("Use", "Loss"))
+        if use is None or loss is None:
+            continue
+        used = use.value(report.totals) or 0
+        lines = used + (loss.value(report.totals) or 0)
+        share = f", {percent(used, lines)} used later" if lines else ""
+        texts.append(f"{short_count(lines) if lines else 'no'} line{'' if lines == 1 else 's'} into {level}{share}")
+    return "; ".join(texts)
 
 
 def _pages(report: Report) -> str:
