@@ -26,12 +26,24 @@ def core_of(core: int, cores: int) -> str:
 def cores_text(those: Sequence[int], cores: int) -> str:
     """Some cores as a text, such as "threads 2-4, 7". those: their numbers from 0, at least one. cores: how many there
     are."""
-    what, first = ("core", 0) if cores < _EACH_ITS_OWN else ("thread", 1)
+    what, first = core_word(cores), 0 if cores < _EACH_ITS_OWN else 1
     parts = [
         str(low + first) if low == high else f"{low + first}-{high + first}"
         for low, high in runs(sum(1 << core for core in {*those}))
     ]
     return f"{what}{'s' if len(those) > 1 else ''} {', '.join(parts)}"
+
+
+def uses_text(read: Sequence[int], written: Sequence[int], cores: int) -> str:
+    """Which cores use something, such as "written by thread 2, read by threads 3-4". read: those that only read it.
+    written: those that write it. cores: how many there are."""
+    uses = (("written", written), ("read", read))
+    return ", ".join(f"{verb} by {cores_text(those, cores)}" for verb, those in uses if those)
+
+
+def core_word(cores: int) -> str:
+    """What cores are called: "thread" where each thread has a core of its own."""
+    return "core" if cores < _EACH_ITS_OWN else "thread"
 
 
 def runs(mask: int) -> list[tuple[int, int]]:

@@ -23,7 +23,7 @@ from ..model.numbers import bytes_text, percent, short_count
 from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from .advice import advice_sentences, listed
-from .cores import core_of, cores_text
+from .cores import core_word, uses_text
 from .costs import cost_table, fitting
 from .names import collapsed, cut_at
 from .picture import picture
@@ -267,15 +267,10 @@ def _fields(typed: TypedGroup, page: Page) -> list[str]:
 
 def _shared(found: Sequence[SharedField], cores: int, page: Page) -> list[str]:
     """The cores that write and read each field."""
-    one = core_of(0, cores).split()[0]
+    one = core_word(cores)
     lines = [page.heading(f"Which {one} uses which field, in lines that {one}s take from each other")]
     for field in found[:_MOST_SHARED]:
-        only_read = [core for core in field.read if core not in field.written]
-        uses = [
-            f"{verb} by {cores_text(those, cores)}"
-            for verb, those in (("written", field.written), ("read", only_read)) if those
-        ]
-        lines += _fact(f"{field.name}: {', '.join(uses)}", page)
+        lines += _fact(f"{field.name}: {uses_text(field.only_read, field.written, cores)}", page)
     if len(found) > _MOST_SHARED:
         lines.append(f"  and {len(found) - _MOST_SHARED} more")
     return lines

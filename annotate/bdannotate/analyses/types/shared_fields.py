@@ -12,6 +12,7 @@ from ...model.objects import Identity, ObjectGroup
 from ...model.sharing import SharedLine
 from ..data.sharing import CoreBytes, SharedData, SharingReport
 from .field_use import FieldUse
+from .shared_bytes import number_of_elements, parts_of_elements
 from .typed_groups import TypedGroup
 
 _ARRAY = re.compile(r"(.*[^\]])\[(\d+)\]")  # the name of a field that is an array of one dimension
@@ -22,8 +23,13 @@ class SharedField:
     """A field, in all elements of some data, and the cores that use it in lines that they take from each other."""
 
     name: str  # that of the data if these have no fields
-    read: tuple[int, ...]  # cores
-    written: tuple[int, ...]  # the same
+    read: tuple[int, ...]  # the cores that read it
+    written: tuple[int, ...]  # the cores that write it
+
+    @property
+    def only_read(self) -> tuple[int, ...]:
+        """The cores that read it and do not write it."""
+        return tuple(core for core in self.read if core not in self.written)
 
 
 class _Place(NamedTuple):
@@ -103,30 +109,22 @@ def _index(first: int, last: int) -> str:
 
 def _places(line: SharedLine, mask: int, group: ObjectGroup, typed: TypedGroup) -> Iterator[_Place]:
     """What each of the bytes belongs to, which are bits of the mask; those that are not of the data are left out."""
-    if not line.object:
-        return
-    size, number = typed.type.size, _number_of_elements(group, typed)
+    number = number_of_elements(group, typed)
     array = group.identity.name if group.blocks is None else ""
-    for byte in range(mask.bit_length()):
-        offset = line.address + byte - line.object - typed.start
-        if not mask >> byte & 1 or offset < 0 or (number is not None and offset >= number * size):
-            continue
-        element, at = divmod(offset, size)
-        if not typed.fields:
-            yield _Place(*((array, element) if number != 1 else ("", -1)), "", "")
-        for field in typed.fields:
-            place = _place_in(field, at)
-            if place is not None:
-                yield place if number == 1 else _of_element(array, element, place)
+    for first, bits in parts_of_elements(line, mask, group, typed):
+        for offset in _offsets(first, bits):
+            element, at = divmod(offset, typed.type.size)
+            if not typed.fields:
+                yield _Place(*((array, element) if number != 1 else ("", -1)), "", "")
+            for field in typed.fields:
+                place = _place_in(field, at)
+                if place is not None:
+                    yield place if number == 1 else _of_element(array, element, place)
 
 
-def _number_of_elements(group: ObjectGroup, typed: TypedGroup) -> int | None:
-    """How many elements each of the objects has; None if they differ in that."""
-    if group.blocks is None:
-        return max(group.identity.size // typed.type.size, 1)
-    if typed.has_open_end or typed.only or group.blocks.smallest != group.blocks.largest:
-        return None
-    return max((group.blocks.largest - typed.start) // typed.type.size, 1)
+def _offsets(first: int, bits: int) -> Iterator[int]:
+    """The offsets of the bytes whose bits are set, of which the lowest stands for offset `first`."""
+    return (first + bit for bit in range(bits.bit_length()) if bits >> bit & 1)
 
 
 def _place_in(field: FieldUse, at: int) -> _Place | None:
