@@ -13,8 +13,8 @@ from ..model.numbers import short_count
 from ..model.objects import CodeLine, ObjectGroup
 from .json_values import Json, text
 from .objects import short_label
-from .sharing import core_label, hanging, place_label
-from .text import Page
+from .sharing import core_label, place_label
+from .text import Page, hanging
 
 TOUCHES_TITLE = "Pages that one core touches first, and others load"
 AGAIN_TITLE = "Lines that several cores load"

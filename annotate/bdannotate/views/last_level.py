@@ -10,8 +10,8 @@ from ..analyses.data.sharing import SharingReport
 from ..model.numbers import short_count
 from .cores import core_table
 from .json_values import Json
-from .sharing import core_label, hanging
-from .text import Page
+from .sharing import core_label
+from .text import Page, hanging
 
 LAST_LEVEL_TITLE = "How cores share the last level"
 LAST_LEVEL_HEADS = ("holds", "loaded", "driven out", "by others", "again", "most by")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 
 from bdcommon.console import printable
 
@@ -17,7 +16,7 @@ from .cores import core_of, core_table, runs
 from .json_values import Json, text
 from .names import fit
 from .objects import short_label
-from .text import Page
+from .text import Page, hanging
 
 SHARING_TITLE = "Lines that threads take from each other"
 CORES_TITLE = "What each core's own caches load"
@@ -193,11 +192,3 @@ def _core_json(core: CoreBytes) -> Json:
 
 def _bytes(mask: int) -> Json:
     return [byte for byte in range(64) if mask >> byte & 1]
-
-
-def hanging(line: str, indent: str, page: Page) -> list[str]:
-    """A text as lines, of which all but the first one are indented by two more columns."""
-    return textwrap.wrap(
-        line, page.width, initial_indent=indent, subsequent_indent=f"{indent}  ",
-        break_on_hyphens=False, break_long_words=page.cut,
-    )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -161,3 +162,11 @@ def wrapped(text: str, page: Page, indent: int = 0) -> list[str]:
             lines.append("")
         lines[-1] += f" {word}" if lines[-1] else word
     return [line if page.full_names else shorten_end(line, width) for line in lines if line]
+
+
+def hanging(line: str, indent: str, page: Page) -> list[str]:
+    """A text as lines, of which all but the first one are indented by two more columns."""
+    return textwrap.wrap(
+        line, page.width, initial_indent=indent, subsequent_indent=f"{indent}  ",
+        break_on_hyphens=False, break_long_words=page.cut,
+    )
