@@ -48,7 +48,7 @@ def test_data_objects_are_those_of_the_json(tmp_path, capsys):
     (layout,) = [group["layout"] for group in found["groups"] if group["layout"]]
     assert layout == {
         "size": 16, "reason": "the size of every block", "first": 0, "unmapped": 1, "knowsBorders": True,
-        "loads": 12, "cut": 2,
+        "loads": 12, "cut": 2, "users": [],
     }
     table = page.table("dataBytes")
     assert list(zip(table["loaded"], table["used"])) == folded(heap, 16)

@@ -6,7 +6,7 @@ import json
 import pytest
 from bdannotate.analyses.data.sharing import report_sharing
 from bdannotate.analyses.types.field_use import field_uses
-from bdannotate.analyses.types.shared_fields import shared_fields, with_fields
+from bdannotate.analyses.types.shared_fields import SharedField, shared_fields, with_fields
 from bdannotate.analyses.types.typed_groups import TypedGroup
 from bdannotate.html.numbers import Numbers
 from bdannotate.html.page_sharing import sharing_for_page
@@ -69,6 +69,21 @@ def test_elements_of_an_array_without_fields():
     ])
     assert cores == {1: ((), ("data[0]",)), 2: (("data[1]", "data[3]"), ("data[1]",))}
     assert fields == {"data": ((1, 2), (1, 2))}
+
+
+def test_cores_that_use_one_field_of_different_elements():
+    """Byte 32 of the second line is the flag of element 4; byte 33 is padding."""
+    found = Sharing((), 64, 64, (
+        line(0x1000, 0x1000, c1=(0, bits((0, 15))), c2=(bits((24, 24)), bits((40, 47)))),
+        line(0x1040, 0x1000, c1=(bits((32, 32)), 0), c2=(bits((33, 33)), 0), c3=(bits((32, 32)), 0)),
+    ), ())
+    group = variable(240)
+    (data,) = report_sharing(found, Objects((), (), (group,), (), numbers=((0,),))).data
+    typed = TypedGroup(PAIR, "", field_uses(PAIR, ()), False)
+    assert shared_fields(data, typed) == (
+        SharedField("flag", (1, 2, 3), (1,), False), SharedField("(padding)", (2,), (1,), True),
+        SharedField("first", (), (1,), False), SharedField("last", (), (2,), False),
+    )
 
 
 def test_consecutive_elements_are_one_and_what_is_behind_is_left_out():

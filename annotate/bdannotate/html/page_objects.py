@@ -12,10 +12,15 @@ from typing import Literal
 from ..analyses.comparison.object_diff import ObjectChange, ObjectChanges
 from ..analyses.data.layout import ALWAYS, Layout, layout
 from ..analyses.data.object_labels import label
+from ..analyses.data.sharing import SharedData, SharingReport
 from ..analyses.types.object_details import Details
+from ..analyses.types.shared_bytes import shared_bytes
+from ..analyses.types.shared_fields import fields_of, shared_fields
 from ..model.metrics import Metric
-from ..model.objects import CodeLine, ObjectGroup, Objects
+from ..model.objects import CodeLine, Identity, ObjectGroup, Objects
 from ..views.advice import advice_sentences
+from ..views.byte_users import letter_of, users_title
+from ..views.cores import runs, uses_text
 from ..views.json_values import text
 from ..views.picture import sample_sentence
 from . import schema
@@ -28,6 +33,8 @@ class PageObjects:
     objects: Objects
     details: Sequence[Details]  # of some groups
     changes: ObjectChanges | None = None  # since the profile before, if two are compared
+    sharing: SharingReport | None = None  # None: not known
+    shared: Sequence[Details] = ()  # of groups besides whose lines cores take from each other
 
 
 # The first set whose events are known is shown: that of data alone, if the profile separates it from code.
@@ -57,7 +64,7 @@ def objects_for_page(
 ) -> tuple[schema.Data, dict[str, Table]]:
     """The facts and the tables: the costs of each group; the costs of each group by line of code; and the bytes of all
     layouts, one after the other."""
-    of_group = {one.entry.group.identity: one for one in found.details}
+    of_group = {one.entry.group.identity: one for one in (*found.shared, *found.details)}
     groups = list(found.objects.groups)
     details = [of_group.get(group.identity) for group in groups]
     if found.changes is not None:
@@ -111,15 +118,20 @@ def _facts(
 ) -> schema.Data:
     first = accumulate((picture.size if picture else 0 for picture in pictures), initial=0)
     changes = found.changes
+    users = _Users(found.sharing)
     return {
         "always": ALWAYS,
         "columns": [text(name) for name in columns],
         "sample": sample_sentence(found.objects.one_in),
         "events": list(changes.events if changes else found.objects.events),
         "groups": [
-            _group(group, picture, row, _type(one, numbers) if one else None, numbers)
+            _group(
+                group, picture, row, users.of_bytes(group, picture, one),
+                _type(one, users.of_fields(group, one), numbers) if one else None, numbers,
+            )
             for group, one, picture, row in zip(groups, details, pictures, first)
         ],
+        "userTitle": users.title,
         "changes": [_state(change) for change in changes.changes] if changes else [],
     }
 
@@ -128,7 +140,50 @@ def _state(change: ObjectChange) -> Literal["new", "gone"] | None:
     return "new" if change.before is None else "gone" if change.after is None else None
 
 
-def _type(details: Details, numbers: Numbers) -> schema.DataType | None:
+class _Users:
+    """Which cores use which bytes and fields of data, in lines that they take from each other."""
+
+    def __init__(self, sharing: SharingReport | None) -> None:
+        self.title = ""
+        self._cores = 0
+        self._data: dict[Identity, SharedData] = {}
+        if sharing is not None:
+            self.title = users_title(sharing.cores)
+            self._cores = sharing.cores
+            self._data = {one.group.identity: one for one in sharing.data if one.group is not None}
+
+    def of_bytes(
+        self, group: ObjectGroup, picture: Layout | None, details: Details | None
+    ) -> list[schema.BytesUsed]:
+        data = self._data.get(group.identity)
+        if data is None or picture is None:
+            return []
+        typed = details.typed if details else None
+        return [
+            {
+                "letter": letter_of(number),
+                "bytes": runs(sum(1 << byte for byte in use.bytes)),
+                "fields": [text(name) for name in fields_of(use.bytes, typed)] if typed else [],
+                "isWritten": bool(use.written),
+                "by": uses_text(use.read, use.written, use.apart, self._cores),
+            }
+            for number, use in enumerate(shared_bytes(data, picture.size, typed))
+        ]
+
+    def of_fields(self, group: ObjectGroup, details: Details | None) -> list[str]:
+        """For each field by which cores, or nothing; nothing for gaps, which have no names of their own. Empty if it is
+        not known of any."""
+        data = self._data.get(group.identity)
+        if data is None or details is None or details.typed is None:
+            return []
+        by = {
+            one.name: uses_text(one.only_read, one.written, one.apart, self._cores)
+            for one in shared_fields(data, details.typed)
+        }
+        return [by.get(field.name, "") if field.type else "" for field in details.typed.fields] if by else []
+
+
+def _type(details: Details, users: list[str], numbers: Numbers) -> schema.DataType | None:
     typed, split = details.typed, details.split
     if typed is None:
         return None
@@ -152,6 +207,7 @@ def _type(details: Details, numbers: Numbers) -> schema.DataType | None:
             [known[field.name, field.offset] for field in part.fields] for part in split.parts
         ] if split else [],
         "advice": [text(sentence) for sentence in advice_sentences(details)],
+        "users": users,
     }
 
 
@@ -160,7 +216,8 @@ def _place(place: CodeLine, numbers: Numbers) -> schema.Place:
 
 
 def _group(
-    group: ObjectGroup, picture: Layout | None, first: int, found: schema.DataType | None, numbers: Numbers
+    group: ObjectGroup, picture: Layout | None, first: int, users: list[schema.BytesUsed],
+    found: schema.DataType | None, numbers: Numbers,
 ) -> schema.DataGroup:
     identity, blocks = group.identity, group.blocks
     return {
@@ -177,7 +234,7 @@ def _group(
         "layout": {
             "size": picture.size, "reason": picture.reason, "first": first,
             "unmapped": picture.unmapped, "knowsBorders": picture.knows_borders,
-            "loads": picture.loads, "cut": picture.cut,
+            "loads": picture.loads, "cut": picture.cut, "users": users,
         } if picture else None,
         "type": found,
     }

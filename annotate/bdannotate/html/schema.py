@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 # The version of this format. A page refuses any other: it and its data come from the same version of bd_annotate.
-VERSION = 10
+VERSION = 11
 
 
 class Metric(TypedDict):
@@ -179,6 +179,17 @@ class Blocks(TypedDict):
     largest: int
 
 
+class BytesUsed(TypedDict):
+    """Bytes of an element that the same cores use in the same way, in lines that they take from each other. Of each row
+    of neighbouring bytes, bytes has the first and the last."""
+
+    letter: str  # in the picture
+    bytes: list[tuple[int, int]]
+    fields: list[str]  # that these bytes belong to; empty if the type is not known
+    isWritten: bool
+    by: str  # which cores write them and which ones read them
+
+
 class ElementLayout(TypedDict):
     """How the bytes of an element are used. first: the row of its first byte in the table dataBytes."""
 
@@ -189,6 +200,7 @@ class ElementLayout(TypedDict):
     knowsBorders: bool
     loads: int
     cut: int  # how often a line brought only a part of an element
+    users: list[BytesUsed]  # by cores; empty if that is not known
 
 
 class DataType(TypedDict):
@@ -206,6 +218,7 @@ class DataType(TypedDict):
     uses: list[tuple[Place, int, list[tuple[int, int, int]]]]
     parts: list[list[int]]  # the fields of each array into which the type is better split
     advice: list[str]
+    users: list[str]  # by field: which cores use it, or nothing; empty if that is not known
 
 
 class DataGroup(TypedDict):
@@ -229,6 +242,7 @@ class Data(TypedDict):
     columns: list[str]  # metrics; the loss comes second
     always: float  # what is true of this share of the loads of a byte counts as always true
     sample: str  # a sentence, if used bytes are known for a sample of lines only; else empty
+    userTitle: str  # what users are about; empty if they are not known
     events: list[str]
     groups: list[DataGroup]
     changes: list[Literal["new", "gone"] | None]

@@ -24,11 +24,11 @@ from ..reading.load import with_costs
 from ..reading.parser import Detail
 from ..views.json_values import text
 from .inputs import Inputs
-from .objects import compared_objects_of_page, objects_of_page
+from .objects import compared_objects_of_page, objects_of_page, with_sharing
 from .outputs import EXIT_GOOD, write_file
 from .paths import paths_of_page
 from .ranks import ranks_of_page
-from .sharing import sharing_of
+from .sharing import sharing_with_types
 from .why import why_of_page
 
 # Of how many data with most transfers between cores the page has types.
@@ -68,7 +68,9 @@ def _subject(paths: Sequence[str], options: Options) -> tuple[Subject, Numbers]:
     reported = paths[1:] if options.mode == "diff" else paths
     known = subject.objects.objects if subject.objects else None
     why = why_of_page(reported, subject.report, known, inputs)
-    sharing = sharing_of(reported, subject.report.profile, known, inputs, _MOST_TYPES)
+    sharing, types = sharing_with_types(reported, subject.report.profile, known, inputs, _MOST_TYPES)
+    if subject.objects is not None and sharing is not None:
+        subject = replace(subject, objects=with_sharing(subject.objects, sharing, types))
     if why is not None and why.repairs is not None and sharing is not None:
         why = replace(why, repairs=with_unshare(why.repairs, sharing))
     flow = ranks = None

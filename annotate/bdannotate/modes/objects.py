@@ -14,6 +14,7 @@ from ..analyses.comparison.object_diff import ObjectChanges, ObjectDiff, listed_
 from ..analyses.comparison.source_diff import same_lines
 from ..analyses.data.object_labels import Namer, label, labelled, plain_name
 from ..analyses.data.objects import GroupRow, list_objects
+from ..analyses.data.sharing import SharingReport
 from ..analyses.data.wrappers import wrappers
 from ..analyses.data_hints import notable_objects
 from ..analyses.types.object_details import Details, object_details, with_ways
@@ -178,6 +179,17 @@ def objects_of_page(
         and all(entry.group is not one.group for one in meant)
     ]
     return PageObjects(found, object_details(found, meant, _types(meant, profile, inputs)))
+
+
+def with_sharing(found: PageObjects, sharing: SharingReport, types: GroupTypes) -> PageObjects:
+    """The objects of a page, with the cores that take lines of them from each other. types: those of groups that have
+    such lines."""
+    known = {one.entry.group.identity for one in found.details}
+    meant = [
+        entry for entry in list_objects(found.objects, 0, None).entries
+        if entry.group.identity in types.known and entry.group.identity not in known
+    ]
+    return replace(found, sharing=sharing, shared=object_details(found.objects, meant, types))
 
 
 def compared_objects_of_page(

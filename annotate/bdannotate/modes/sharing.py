@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ..analyses.data.sharing import SharingReport, report_sharing
 from ..analyses.types.shared_fields import with_fields
+from ..analyses.types.typed_groups import GroupTypes
 from ..model.errors import UserError
 from ..model.objects import Objects
 from ..model.profile import Profile
@@ -28,8 +29,15 @@ def sharing_of(
     """The sharing beside the profiles; None if there is none. whole: the sum of the profiles. most_types: of how many
     data, most transfers first, types are looked for, which can take long; None: of all. If it cannot be read, it raises
     UserError with --sharing; otherwise it is None with a note."""
+    return sharing_with_types(paths, whole, objects, inputs, most_types)[0]
+
+
+def sharing_with_types(
+    paths: Sequence[str], whole: Profile, objects: Objects | None, inputs: Inputs, most_types: int | None
+) -> tuple[SharingReport | None, GroupTypes]:
+    """The same, with the types that were looked for."""
     if not inputs.options.sharing and not shares_lines(paths):
-        return None
+        return None, GroupTypes()
     try:
         found = report_sharing(
             load_sharing(paths, whole, inputs.renaming), objects, (inputs.machine or reference_machine()).transfer
@@ -38,9 +46,10 @@ def sharing_of(
         if inputs.options.sharing:
             raise
         inputs.say_notes([f"lines that threads share are left out: {error}"])
-        return None
+        return None, GroupTypes()
     groups = [
         data.group for data in found.data[:most_types]
         if data.group is not None and any(line.object for line in data.lines)
     ]
-    return with_fields(found, types_of_groups(groups, whole, inputs).known) if groups else found
+    types = types_of_groups(groups, whole, inputs) if groups else GroupTypes()
+    return with_fields(found, types.known), types

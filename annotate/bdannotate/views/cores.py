@@ -34,11 +34,13 @@ def cores_text(those: Sequence[int], cores: int) -> str:
     return f"{what}{'s' if len(those) > 1 else ''} {', '.join(parts)}"
 
 
-def uses_text(read: Sequence[int], written: Sequence[int], cores: int) -> str:
+def uses_text(read: Sequence[int], written: Sequence[int], is_apart: bool, cores: int) -> str:
     """Which cores use something, such as "written by thread 2, read by threads 3-4". read: those that only read it.
-    written: those that write it. cores: how many there are."""
+    written: those that write it. is_apart: whether they are several, but none uses a byte that another one does.
+    cores: how many there are."""
     uses = (("written", written), ("read", read))
-    return ", ".join(f"{verb} by {cores_text(those, cores)}" for verb, those in uses if those)
+    who = ", ".join(f"{verb} by {cores_text(those, cores)}" for verb, those in uses if those)
+    return f"{who}, never at the same address" if is_apart else who
 
 
 def core_word(cores: int) -> str:

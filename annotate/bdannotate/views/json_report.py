@@ -21,6 +21,7 @@ from ..analyses.per_file import PerFile, Spread
 from ..analyses.ranks import RanksReport
 from ..analyses.repairs.choice import Repairs
 from ..analyses.types.object_details import Details
+from ..analyses.types.shared_bytes import ByteUse
 from ..analyses.types.split import Split
 from ..analyses.types.typed_groups import TypedGroup
 from ..model.frames import Frame
@@ -28,6 +29,7 @@ from ..model.metrics import SECOND, Metric
 from ..model.objects import CodeLine, ObjectGroup, Objects
 from ..model.placements import placements_of
 from ..model.profile import Call, Function, Intervals, Part, Place, Profile, Row
+from .byte_users import users_json
 from .curve import NamedCurve
 from .json_hints import hint_changes_json, hints_json, verdict_json
 from .json_values import Json, text
@@ -171,17 +173,18 @@ def _group(
         **_identity(group),
         "blocks": {**blocks._asdict(), "unmapped": group.unmapped} if blocks else None,
         **_patterns(group, index),
-        "layout": _layout(details.layout) if details and details.layout else None,
+        "layout": _layout(details.layout, details.users) if details and details.layout else None,
         "type": _type(details.typed, details) if details and details.typed else None,
         "no_type": text(details.no_type) or None if details else None,
         **({"shared": [
-            {"name": text(one.name), "read": [*one.read], "written": [*one.written]} for one in details.shared
+            {"name": text(one.name), "read": [*one.read], "written": [*one.written], "apart": one.apart}
+            for one in details.shared
         ]} if details and details.shared else {}),
         "self": list(cost),
     }
 
 
-def _layout(found: Layout) -> Json:
+def _layout(found: Layout, users: Sequence[ByteUse]) -> Json:
     return {
         "size": found.size,
         "reason": found.reason,
@@ -191,6 +194,7 @@ def _layout(found: Layout) -> Json:
         "unmapped": found.unmapped,
         "loads": found.loads,
         "cut": found.cut,
+        **({"users": users_json(users)} if users else {}),
     }
 
 

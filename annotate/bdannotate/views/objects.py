@@ -23,6 +23,7 @@ from ..model.numbers import bytes_text, percent, short_count
 from ..model.objects import ObjectGroup
 from ..model.profile import Function
 from .advice import advice_sentences, listed
+from .byte_users import user_lines
 from .cores import core_word, uses_text
 from .costs import cost_table, fitting
 from .names import collapsed, cut_at
@@ -97,7 +98,8 @@ def object_details(found: Details, page: Page) -> list[str]:
     if found.ways:
         lines += ["", *_ways(found.ways, page)]
     if found.layout is not None:
-        lines += ["", *picture(found.layout, page)]
+        lines += ["", *picture(found.layout, page, found.users)]
+        lines += user_lines(found.users, found.cores, page) if found.users else []
     if found.typed is not None:
         lines += ["", *_fields(found.typed, page)]
     if found.shared:
@@ -270,7 +272,7 @@ def _shared(found: Sequence[SharedField], cores: int, page: Page) -> list[str]:
     one = core_word(cores)
     lines = [page.heading(f"Which {one} uses which field, in lines that {one}s take from each other")]
     for field in found[:_MOST_SHARED]:
-        lines += _fact(f"{field.name}: {uses_text(field.only_read, field.written, cores)}", page)
+        lines += _fact(f"{field.name}: {uses_text(field.only_read, field.written, field.apart, cores)}", page)
     if len(found) > _MOST_SHARED:
         lines.append(f"  and {len(found) - _MOST_SHARED} more")
     return lines

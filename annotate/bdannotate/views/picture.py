@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..analyses.data.layout import ALWAYS, Byte, Layout
+from ..analyses.types.shared_bytes import ByteUse
 from ..model.numbers import bytes_text, percent, short_count
+from .byte_users import letters_by_byte
 from .text import Page, wrapped
 
 _ROW_BYTES = 64
@@ -15,8 +19,9 @@ _LEGEND = (
 )
 
 
-def picture(found: Layout, page: Page) -> list[str]:
-    """The picture of an element, and sentences on its use."""
+def picture(found: Layout, page: Page, users: Sequence[ByteUse] = ()) -> list[str]:
+    """The picture of an element, and sentences on its use. users: the cores that use its bytes, as a letter below each
+    byte; empty if that is not known."""
     used = sum(1 for byte in found.bytes if byte.used)
     loaded = sum(1 for byte in found.bytes if byte.loaded)
     title, reason = f"An element of {bytes_text(found.size)}", f"({found.reason})"
@@ -29,17 +34,20 @@ def picture(found: Layout, page: Page) -> list[str]:
         f"{bytes_text(used)} {'was' if used == 1 else 'were'} used in at least one load, {loaded - used:,} in none, "
         f"{found.size - loaded:,} never loaded", page,
     )
+    letters = letters_by_byte(users)
     row_bytes = _ROW_BYTES
     while row_bytes > _GROUP_BYTES and 6 + row_bytes + row_bytes // _GROUP_BYTES > page.width:
         row_bytes //= 2
     for start in range(0, found.size, row_bytes):
-        text = f"{start:5} "
+        text, below = f"{start:5} ", " " * 6
         for at in range(start, min(start + row_bytes, found.size)):
             byte = found.bytes[at]
             if at % _GROUP_BYTES == 0 or byte.borders:
                 text += _border(byte)
+                below += " "
             text += _character(byte)
-        lines.append(text.rstrip())
+            below += letters.get(at, " ")
+        lines += [text.rstrip(), *([below.rstrip()] if below.strip() else [])]
     if not found.knows_borders:
         lines += wrapped("Where cache lines begin is not known: they are longer than 64 bytes.", page)
     if found.cut:

@@ -134,3 +134,7 @@ function withMiddleCut(text: string, kept: number): string {
     const end = kept > 8 ? kept >> 1 : 0;
     return `${text.slice(0, kept - end)}…${text.slice(text.length - end)}`;
 }
+
+// Runs of numbers, each with its first and its last one.
+export const runsText = (runs: [number, number][]): string =>
+    runs.map(([first, last]) => (first === last ? String(first) : `${first} to ${last}`)).join(", ");

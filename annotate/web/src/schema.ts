@@ -3,7 +3,7 @@
 // Made by page_types.py from bdannotate/html/schema.py: change that one, not this file.
 
 // The version of this format. A page refuses any other: it and its data come from the same version of bd_annotate.
-export const version = 10;
+export const version = 11;
 
 export interface Metric {
     name: string;
@@ -163,6 +163,16 @@ export interface Blocks {
     largest: number;
 }
 
+// Bytes of an element that the same cores use in the same way, in lines that they take from each other. Of each row
+// of neighbouring bytes, bytes has the first and the last.
+export interface BytesUsed {
+    letter: string; // in the picture
+    bytes: [number, number][];
+    fields: string[]; // that these bytes belong to; empty if the type is not known
+    isWritten: boolean;
+    by: string; // which cores write them and which ones read them
+}
+
 // How the bytes of an element are used. first: the row of its first byte in the table dataBytes.
 export interface ElementLayout {
     size: number;
@@ -172,6 +182,7 @@ export interface ElementLayout {
     knowsBorders: boolean;
     loads: number;
     cut: number; // how often a line brought only a part of an element
+    users: BytesUsed[]; // by cores; empty if that is not known
 }
 
 // The type of the elements of a group; of a variable, its own type or that of its elements.
@@ -188,6 +199,7 @@ export interface DataType {
     uses: [Place, number, [number, number, number][]][];
     parts: number[][]; // the fields of each array into which the type is better split
     advice: string[];
+    users: string[]; // by field: which cores use it, or nothing; empty if that is not known
 }
 
 // Data objects that the report does not separate.
@@ -209,6 +221,7 @@ export interface Data {
     columns: string[]; // metrics; the loss comes second
     always: number; // what is true of this share of the loads of a byte counts as always true
     sample: string; // a sentence, if used bytes are known for a sample of lines only; else empty
+    userTitle: string; // what users are about; empty if they are not known
     events: string[];
     groups: DataGroup[];
     changes: ("new" | "gone" | null)[];

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    bytes, cacheSize, count, cssPercent, exactText, fitted, grouped, inSentence, metricText, percent, seconds, signed,
+    bytes, cacheSize, count, cssPercent, exactText, fitted, grouped, inSentence, metricText, percent, runsText, seconds,
+    signed,
 } from "../src/format";
 
 test("counts have three digits and a unit", () => {
@@ -18,6 +19,7 @@ test("counts have three digits and a unit", () => {
     assert.equal(signed("1.2k", 1200), "+1.2k");
     assert.equal(signed("0.0%", 0.00001), "0.0%");
     assert.equal(inSentence("L1 bytes"), "L1 bytes");
+    assert.equal(runsText([[0, 7], [9, 9]]), "0 to 7, 9");
     const shares: [number, string][] = [
         [0, "0.0%"], [1e-9, "<0.1%"], [-1e-9, "\u2212<0.1%"], [0.0006, "0.1%"], [-0.02, "\u22122.0%"], [1, "100.0%"],
     ];

@@ -3,6 +3,7 @@
 
 from urllib.parse import quote
 
+import pytest
 from web_pages import EXACT, HEAP_ROW, ITEM, json_of
 
 
@@ -65,6 +66,53 @@ def test_data_has_the_fields_and_who_uses_them(browse, reports):
     assert f"{ITEM}, 16 bytes as --object-type=heap=item says" in told
     assert "Used together: key</b> (4 bytes); name[8] (8 bytes), 2.2% as often." in told
     assert byte.startswith("byte 5 of name[8]: used in ")
+
+
+LETTERS = """Array.from(document.querySelectorAll('[data-letter]'),
+    ({dataset}) => [dataset.letter, Number(dataset.first), Number(dataset.last)])"""
+USERS = "Array.from(document.querySelectorAll('[data-user]'), (one) => one.innerText.replace(/\\s+/g, ' '))"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_the_picture_says_which_threads_use_which_bytes(browse, reports, width, scheme):
+    """Rows of 64 bytes, or of 16: letters are where the JSON has these bytes."""
+    data = json_of("--object=table", "--objects", reports / "users" / "p.out")["objects"]
+    (expected,) = [group["layout"]["users"] for group in data["groups"] if group["layout"]]
+    letters, users, tips, dashed, title = browse(reports / "users.html", [
+        {"fragment": "#data?object=variable%20table", "axe": True, "read": LETTERS},
+        {"read": USERS},
+        {"read": "Array.from(document.querySelectorAll('.byte title'), (one) => one.textContent)"},
+        {"read": "document.querySelectorAll('.user.only-read').length"},
+        {"read": "document.querySelector('.users').previousElementSibling.previousElementSibling.innerText"},
+    ], width=width, scheme=scheme)
+    assert letters == [["a", 0, 3], ["b", 12, 15], ["c", 20, 20]]
+    assert [[*range(first, last + 1)] for _, first, last in letters] == [one["bytes"] for one in expected]
+    assert users == ["a bytes 0 to 3: written by thread 2, read by thread 3",
+                     "b bytes 12 to 15: written by threads 2-3", "c byte 20: read by threads 2, 6"]
+    assert [at for at, tip in enumerate(tips) if tip.endswith("; written by threads 2-3")] == [12, 13, 14, 15]
+    assert (dashed, title) == (1, "Which thread uses which byte, in lines that threads take from each other")
+
+
+def test_fields_have_the_threads_that_use_them(browse, reports):
+    letters, users, fields, without = browse(reports / "typed_users.html", [
+        {"fragment": f"#data?object={HEAP_ROW}", "axe": True, "read": LETTERS},
+        {"read": USERS},
+        {"read": "Array.from(document.querySelectorAll('[data-field]'), (row) => row.lastElementChild.innerText)"},
+        {"fragment": "#data?object=variable%20table", "read": USERS},
+    ])
+    assert letters == [["a", 0, 3], ["b", 4, 11]]
+    assert users == ["a bytes 0 to 3, key</b>: written by threads 2-3",
+                     "b bytes 4 to 11, name[8]: written by thread 3"]
+    assert fields == ["written by threads 2-3", "written by thread 3", ""]
+    assert without == []
+
+
+def test_without_sharing_pictures_have_no_letters(browse, reports):
+    letters, heads = browse(reports / "typed.html", [
+        {"fragment": f"#data?object={HEAP_ROW}", "read": LETTERS},
+        {"read": "document.querySelector('.fields thead').innerText"},
+    ])
+    assert letters == [] and "used by" not in heads
 
 
 def test_a_comparison_has_the_data_that_changed(browse, reports):

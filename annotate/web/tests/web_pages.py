@@ -31,8 +31,9 @@ from path_files import beside as paths_beside  # noqa: E402
 from test_core_loads import ALL as LOADS  # noqa: E402
 from test_html_data import two_with_objects  # noqa: E402
 from test_last_level import ALL as LAST_LEVEL  # noqa: E402
-from test_objects import GROUPS, HEAP  # noqa: E402
-from test_sharing import beside as sharing_beside  # noqa: E402
+from test_objects import GROUPS, HEAD as OBJECTS_HEAD, HEAP  # noqa: E402
+from test_shared_bytes import with_patterns  # noqa: E402
+from test_sharing import ACCESSES, CORES, beside as sharing_beside  # noqa: E402
 from test_ranks import job  # noqa: E402
 from test_repairs import made as made_kernel  # noqa: E402
 from test_types import of_a_stranger  # noqa: E402
@@ -61,6 +62,16 @@ def of_four_in_a_line(folder, patch):
     groups = [*GROUPS[:1], HEAP.replace("16 16 16", "160 160 16"), *GROUPS[2:]]
     patterns = [(2, 1, 1, 7, 0, 64, 0x000F000F000F000F, 11), (2, 2, 1, 23, 0, 16, 0x0F0F, 1)]
     return of_a_stranger(folder, patch, kind, groups, "", patterns=patterns)
+
+
+def shared_four(folder):
+    """The same, where threads take a line from each other: the blocks of 160 bytes begin 8 bytes before it, so its
+    bytes 8 to 11 are the key of element 1, and 12 to 19 its name."""
+    masks = (0xF << 8, 0xFF << 12 | 0xF << 24)  # written by threads 2 and 3, which also reads the first key
+    sections = [("lines: address group object", [(0x1000, 2, 0xff8)]),
+                (CORES, [(1, 1, 0, masks[0], 0, 9, 0, 0), (1, 2, masks[0], masks[1], 0, 9, 0, 0)]),
+                (ACCESSES, [(1, 1, 1, 1, 0, 9, 0, 0, 0)])]
+    return sharing_beside(folder, sections, f"{OBJECTS_HEAD}\n", (folder / "p.out").read_text())
 
 
 def data_beside(folder):
@@ -190,10 +201,14 @@ def make_reports(folder):
     (folder / "last_level").mkdir()
     shares = sharing_beside(folder / "last_level", LAST_LEVEL, more_head=["ll-lines: 16"])
     annotate(f"--html={folder}/last_level.html", shares)
+    (folder / "users").mkdir()
+    annotate(f"--html={folder}/users.html", with_patterns(folder / "users"))
     (folder / "flow").mkdir()
     annotate(f"--html={folder}/flow.html", paths_beside(folder / "flow"))
     (folder / "typed").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         profile = of_four_in_a_line(folder / "typed", patch)
         assert main([f"--html={folder}/typed.html", "--object-type=heap=item", profile]) == 0
+        profile = shared_four(folder / "typed")
+        assert main([f"--html={folder}/typed_users.html", "--object-type=heap=item", profile]) == 0
     return folder

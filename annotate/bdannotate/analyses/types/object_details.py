@@ -16,6 +16,7 @@ from ..data.ways import Reached, ways_to
 from .field_use import CodeUse, code_uses
 from .inner_split import inner_split
 from .pack import Packed, packed
+from .shared_bytes import ByteUse, shared_bytes
 from .shared_fields import SharedField, shared_fields
 from .split import Order, Split, best_split, better_order
 from .type_fit import elements_of
@@ -45,7 +46,8 @@ class Details:
     line_bytes: int | None  # of D1; None: not known
     ways: tuple[Reached, ...] = ()  # the calls that lead to the functions that loaded most of it
     shared: tuple[SharedField, ...] = ()  # the fields that cores use in lines that they take from each other
-    cores: int = 0  # how many there are, if `shared` has any
+    users: tuple[ByteUse, ...] = ()  # the cores that use the bytes of the layout, in the same lines
+    cores: int = 0  # how many there are, if `shared` or `users` has any
 
 
 def object_details(
@@ -94,9 +96,12 @@ def with_ways(found: Details, graph: CallGraph, events: Sequence[str]) -> Detail
 
 
 def with_sharing(found: Details, sharing: SharingReport) -> Details:
-    """The details with the cores that use its fields."""
-    if found.typed is None:
-        return found
+    """The details with the cores that use its bytes and fields."""
     identity = found.entry.group.identity
     data = next((one for one in sharing.data if one.group is not None and one.group.identity == identity), None)
-    return found if data is None else replace(found, shared=shared_fields(data, found.typed), cores=sharing.cores)
+    if data is None:
+        return found
+    return replace(
+        found, shared=() if found.typed is None else shared_fields(data, found.typed),
+        users=() if found.layout is None else shared_bytes(data, found.layout.size, found.typed), cores=sharing.cores,
+    )

@@ -12,7 +12,7 @@ from ...model.objects import Identity, ObjectGroup
 from ...model.sharing import SharedLine
 from ..data.sharing import CoreBytes, SharedData, SharingReport
 from .field_use import FieldUse
-from .shared_bytes import number_of_elements, parts_of_elements
+from .shared_bytes import Use, number_of_elements, parts_of_elements, uses_of_elements
 from .typed_groups import TypedGroup
 
 _ARRAY = re.compile(r"(.*[^\]])\[(\d+)\]")  # the name of a field that is an array of one dimension
@@ -25,6 +25,7 @@ class SharedField:
     name: str  # that of the data if these have no fields
     read: tuple[int, ...]  # the cores that read it
     written: tuple[int, ...]  # the cores that write it
+    apart: bool = False  # whether these are several cores, but none uses a byte that another one does
 
     @property
     def only_read(self) -> tuple[int, ...]:
@@ -38,7 +39,6 @@ class _Place(NamedTuple):
     before: str  # of the number
     element: int
     behind: str
-    field: str  # its declared name, empty if the type has no fields
 
 
 def with_fields(found: SharingReport, types: Mapping[Identity, TypedGroup]) -> SharingReport:
@@ -55,21 +55,35 @@ def shared_fields(data: SharedData, typed: TypedGroup) -> tuple[SharedField, ...
     lines the data begin."""
     if data.group is None:
         return ()
-    read: dict[str, set[int]] = {}
-    written: dict[str, set[int]] = {}
-    for line in data.lines:
-        for use in line.uses:
-            for cores, mask in ((read, use.read), (written, use.written)):
-                for place in _places(line, mask, data.group, typed):
-                    cores.setdefault(place.field, set()).add(use.core)
+    cores: dict[Use, dict[str, set[int]]] = {use: {} for use in Use}
+    size = typed.type.size
+    for use, core, first, bits in uses_of_elements(data, data.group, size, typed):
+        for offset in _offsets(first, bits):
+            for name in _fields_at(offset % size, typed):
+                cores[use].setdefault(name, set()).add(core)
+    read, written, shared = cores[Use.READ], cores[Use.WRITTEN], cores[Use.SHARED]
     order = {field.name: number for number, field in enumerate(typed.fields)}
-    names = sorted({*read, *written}, key=lambda name: (order.get(name, -1), name))
     return tuple(
         SharedField(
-            name or data.group.identity.name, tuple(sorted(read.get(name, ()))), tuple(sorted(written.get(name, ())))
+            name or data.group.identity.name, tuple(sorted(read.get(name, ()))), tuple(sorted(written.get(name, ()))),
+            len({*read.get(name, ()), *written.get(name, ())}) > 1 and name not in shared,
         )
-        for name in names
+        for name in sorted({*read, *written}, key=lambda name: (order.get(name, -1), name))
     )
+
+
+def fields_of(offsets: Iterable[int], typed: TypedGroup) -> tuple[str, ...]:
+    """The declared names of the fields that bytes of an element belong to, in the order of the bytes."""
+    return tuple(dict.fromkeys(name for at in offsets for name in _fields_at(at, typed) if name))
+
+
+def _fields_at(at: int, typed: TypedGroup) -> Iterator[str]:
+    """The declared names of the fields of a byte of an element; empty if the type has no fields."""
+    if not typed.fields:
+        yield ""
+    for field in typed.fields:
+        if _place_in(field, at) is not None:
+            yield field.name
 
 
 def _named(data: SharedData, group: ObjectGroup, typed: TypedGroup) -> SharedData:
@@ -115,7 +129,7 @@ def _places(line: SharedLine, mask: int, group: ObjectGroup, typed: TypedGroup) 
         for offset in _offsets(first, bits):
             element, at = divmod(offset, typed.type.size)
             if not typed.fields:
-                yield _Place(*((array, element) if number != 1 else ("", -1)), "", "")
+                yield _Place(*((array, element) if number != 1 else ("", -1)), "")
             for field in typed.fields:
                 place = _place_in(field, at)
                 if place is not None:
@@ -135,8 +149,8 @@ def _place_in(field: FieldUse, at: int) -> _Place | None:
             return None
         array = _ARRAY.fullmatch(field.name)
         if array is None or not 0 < int(array[2]) <= field.size:
-            return _Place(field.name, -1, "", field.name)
-        return _Place(array[1], (at - field.offset) // (field.size // int(array[2])), "", field.name)
+            return _Place(field.name, -1, "")
+        return _Place(array[1], (at - field.offset) // (field.size // int(array[2])), "")
     if not repeats.start <= at < repeats.end:
         return None
     index, inner = divmod(at - repeats.start, repeats.stride)
@@ -144,10 +158,10 @@ def _place_in(field: FieldUse, at: int) -> _Place | None:
     if not first <= inner < first + field.size:
         return None
     before, bracket, behind = field.name.partition(f"[{repeats.number}]")
-    return _Place(before, index, behind, field.name) if bracket else _Place(field.name, -1, "", field.name)
+    return _Place(before, index, behind) if bracket else _Place(field.name, -1, "")
 
 
 def _of_element(array: str, element: int, place: _Place) -> _Place:
     """The same in an element of an array, where all of a field that is an array is one place. array: the name of the
     outer one; empty for a block of the heap."""
-    return _Place(array, element, f".{place.before}{place.behind}", place.field)
+    return _Place(array, element, f".{place.before}{place.behind}")

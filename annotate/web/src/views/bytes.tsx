@@ -4,10 +4,12 @@
 
 import { css, shareColour } from "../colours";
 import { usePage, useSize } from "../context";
-import type { DataGroup, DataType } from "../data";
-import { count, grouped, percent } from "../format";
+import type { BytesUsed, DataGroup, DataType } from "../data";
+import { count, grouped, percent, runsText } from "../format";
 
 const cell = { width: 13, height: 20, gap: 5, group: 8, left: 44, rowGap: 8 };
+// Below the bytes, where it is known which threads use them.
+const userRow = 18;
 
 // The bytes of an element: the darker a byte, the more often it was loaded in vain.
 // brief: without a title and explanations.
@@ -25,6 +27,19 @@ export function Picture({ layout, type, brief = false }: {
     const widthOf = (perRow: number): number => cell.left + perRow * cell.width + (perRow / cell.group) * cell.gap;
     const perRow = [64, 32, 16].find((perRow) => widthOf(perRow) <= width) ?? 16;
     const rows = Math.ceil(layout.size / perRow);
+    const users = brief ? [] : layout.users;
+    const userOf = new Map(users.flatMap((user) => everyByte(user).map((at) => [at, user] as const)));
+    // Of each row, and of the end.
+    const tops = [0];
+    for (let row = 0; row < rows; ++row) {
+        const hasUsers = Array.from({ length: perRow }, (_, at) => row * perRow + at).some((at) => userOf.has(at));
+        tops.push(tops[row]! + cell.height + cell.rowGap + (hasUsers ? userRow : 0));
+    }
+    const topOf = (at: number): number => tops[Math.floor(at / perRow)]!;
+    const xOf = (at: number): number => {
+        const column = at % perRow;
+        return cell.left + column * cell.width + Math.floor(column / cell.group) * cell.gap;
+    };
     const [usedBytes, loadedBytes] = [used!, loaded!].map((values) =>
         values.filter((value) => value > 0).length) as [number, number];
     const fieldAt = (at: number): string =>
@@ -43,21 +58,22 @@ export function Picture({ layout, type, brief = false }: {
             <p class="detail">{brief && `Of an element of ${grouped(layout.size)} bytes: `}{told}.</p>
             <div class="layout" ref={element}>
                 <svg
-                    width={widthOf(perRow)} height={rows * (cell.height + cell.rowGap)} role="img" aria-label={told}
+                    width={widthOf(perRow)} height={tops[rows]} role="img"
+                    aria-label={users.length ? `${told}. The letters below are explained behind the picture.` : told}
                     data-bytes={layout.size}
                 >
                     {Array.from({ length: rows }, (_, row) => (
                         <text
-                            key={row} class="offset" x={cell.left - 10} y={row * (cell.height + cell.rowGap) + 15}
+                            key={row} class="offset" x={cell.left - 10} y={tops[row]! + 15}
                             text-anchor="end"
                         >
                             {row * perRow}
                         </text>
                     ))}
                     {loaded!.map((times, at) => {
-                        const column = at % perRow;
-                        const x = cell.left + column * cell.width + Math.floor(column / cell.group) * cell.gap;
-                        const y = Math.floor(at / perRow) * (cell.height + cell.rowGap);
+                        const x = xOf(at);
+                        const y = topOf(at);
+                        const user = userOf.get(at);
                         const share = times ? used![at]! / times : 0;
                         return (
                             <g key={at}>
@@ -69,7 +85,8 @@ export function Picture({ layout, type, brief = false }: {
                                 >
                                     <title>
                                         {`byte ${at}${fieldAt(at)}: ${times
-                                            ? `used in ${percent(share)} of ${grouped(times)} loads` : "never loaded"}`}
+                                            ? `used in ${percent(share)} of ${grouped(times)} loads` : "never loaded"}`
+                                            + (user ? `; ${user.by}` : "")}
                                     </title>
                                 </rect>
                                 {borders![at]! > 0 && (
@@ -81,6 +98,21 @@ export function Picture({ layout, type, brief = false }: {
                             </g>
                         );
                     })}
+                    {users.flatMap((user) => pieces(user.bytes, perRow).map(([first, last]) => (
+                        <g key={first} data-letter={user.letter} data-first={first} data-last={last}>
+                            <rect
+                                class={user.isWritten ? "user" : "user only-read"} x={xOf(first) + 0.5}
+                                y={topOf(first) + cell.height + 1.5}
+                                width={xOf(last) + cell.width - 2 - xOf(first)} height={userRow - 4} rx={3}
+                            />
+                            <text
+                                class="letter" x={(xOf(first) + xOf(last) + cell.width - 1) / 2} text-anchor="middle"
+                                y={topOf(first) + cell.height + 12.5}
+                            >
+                                {user.letter}
+                            </text>
+                        </g>
+                    )))}
                 </svg>
             </div>
             {!brief && <p class="note">
@@ -93,6 +125,45 @@ export function Picture({ layout, type, brief = false }: {
                 {layout.unmapped > 0 && ` ${count(layout.unmapped)} parts of evicted lines are not in the picture.`}
                 {sample && ` ${sample}`}
             </p>}
+            {users.length > 0 && <Users users={users} />}
         </>
     );
+}
+
+// What the letters in the picture mean.
+function Users({ users }: { users: BytesUsed[] }) {
+    const { userTitle } = usePage().report.facts.data!;
+    return (
+        <>
+            <h3>{userTitle}</h3>
+            <p class="key">
+                <span><span class="swatch framed" aria-hidden="true" /> written</span>
+                <span><span class="swatch framed only-read" aria-hidden="true" /> only read</span>
+            </p>
+            <ul class="users">
+                {users.map((user) => (
+                    <li key={user.bytes[0]![0]} data-user={user.letter}>
+                        <b>{user.letter}</b>{" "}
+                        {user.bytes.length === 1 && user.bytes[0]![0] === user.bytes[0]![1] ? "byte" : "bytes"}{" "}
+                        {runsText(user.bytes)}
+                        {user.fields.length > 0 && `, ${user.fields.join(", ")}`}: {user.by}
+                    </li>
+                ))}
+            </ul>
+        </>
+    );
+}
+
+const everyByte = ({ bytes }: BytesUsed): number[] =>
+    bytes.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
+
+// Runs of bytes, cut where a row of the picture ends.
+export function pieces(runs: [number, number][], perRow: number): [number, number][] {
+    return runs.flatMap(([first, last]) => {
+        const rows = Math.floor(last / perRow) - Math.floor(first / perRow) + 1;
+        return Array.from({ length: rows }, (_, row): [number, number] => {
+            const begin = (Math.floor(first / perRow) + row) * perRow;
+            return [Math.max(first, begin), Math.min(last, begin + perRow - 1)];
+        });
+    });
 }

@@ -10,7 +10,8 @@ import { shownLoaders, Where } from "./loaders";
 
 // The fields, and the arrays into which they could be split so that each has fields that are used together.
 export function Fields({ type }: { type: DataType }) {
-    const { fields, hasUse, parts } = type;
+    const { fields, hasUse, parts, users } = type;
+    const { userTitle } = usePage().report.facts.data!;
     return (
         <>
             <h3>{type.name}, {grouped(type.size)} bytes <small>{type.reason}</small></h3>
@@ -41,6 +42,7 @@ export function Fields({ type }: { type: DataType }) {
                                         array
                                     </th>
                                 )}
+                                {users.length > 0 && <th scope="col" title={userTitle}>used by</th>}
                             </tr>
                         </thead>
                         <tbody>
@@ -63,6 +65,7 @@ export function Fields({ type }: { type: DataType }) {
                                     {parts.length > 0 && (
                                         <td class="n">{1 + parts.findIndex((part) => part.includes(at)) || ""}</td>
                                     )}
+                                    {users.length > 0 && <td class="users-of">{users[at]}</td>}
                                 </tr>
                             ))}
                         </tbody>

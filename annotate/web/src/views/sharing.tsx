@@ -4,7 +4,7 @@
 
 import { usePage } from "../context";
 import type { CoreLoads, LastLevel, LoadedData, SharedData, Sharing, SharingCore } from "../data";
-import { count, cssPercent, grouped, percent, times } from "../format";
+import { count, cssPercent, grouped, percent, runsText, times } from "../format";
 import { FunctionLink, PlaceLink } from "../parts";
 
 const cell = { width: 9, height: 16, gap: 4, group: 8 };
@@ -199,9 +199,6 @@ function Data({ data, sharing }: { data: SharedData; sharing: Sharing }) {
 const has = (runs: [number, number][], byte: number): boolean =>
     runs.some(([first, last]) => first <= byte && byte <= last);
 
-const told = (runs: [number, number][]): string =>
-    runs.map(([first, last]) => (first === last ? String(first) : `${first} to ${last}`)).join(", ");
-
 // Where the type of the data is known.
 function Fields({ core }: { core: SharingCore }) {
     const uses = [["writes", core.fieldsWritten], ["reads", core.fieldsRead]] as const;
@@ -213,8 +210,8 @@ function Fields({ core }: { core: SharingCore }) {
 function Line({ core, size }: { core: SharingCore; size: number }) {
     const x = (byte: number): number => byte * cell.width + Math.floor(byte / cell.group) * cell.gap;
     const label = [
-        core.written.length ? `writes bytes ${told(core.written)}` : "",
-        core.read.length ? `reads bytes ${told(core.read)}` : "",
+        core.written.length ? `writes bytes ${runsText(core.written)}` : "",
+        core.read.length ? `reads bytes ${runsText(core.read)}` : "",
     ].filter(Boolean).join(", ") || "bytes not known";
     return (
         <svg width={x(size)} height={cell.height} role="img" aria-label={label}>
