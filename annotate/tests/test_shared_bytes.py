@@ -70,6 +70,47 @@ def test_without_the_beginning_of_the_data_nothing_is_known():
     assert users(variable(8), [line(0x1000, 0, c1=(0, 1))], 8) == ()
 
 
+def test_blocks_of_a_line_are_folded_together():
+    """Two blocks of 16 bytes, each of a thread, then one that a third one reads."""
+    block = line(0x1000, 0, (0x1000, 16), (0x1020, 16), c1=(0, bits((0, 7))), c2=(bits((44, 47)), bits((32, 39))))
+    assert users(heap(16, 16), [block], 16) == (
+        ByteUse(tuple(range(8)), (), (1, 2), True), ByteUse((12, 13, 14, 15), (2,), (), False),
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_with_several_blocks_it_is_the_same(seed):
+    """A reference that asks of each byte which blocks it has been in."""
+    dice = random.Random(seed)
+    size = dice.choice([4, 8, 12, 16, 24])
+    blocks = [
+        (dice.randrange(0x0fd0, 0x1040), size * dice.randint(1, 3)) for _ in range(dice.randint(1, 4))
+    ]
+    masks = {f"c{core}": (dice.getrandbits(64), dice.getrandbits(64) & dice.getrandbits(64)) for core in range(3)}
+    read, written, at = (defaultdict(set) for _ in range(3))
+    for name, uses in masks.items():
+        for bit in range(64):
+            begins = {begin for begin, length in blocks if begin <= 0x1000 + bit < begin + length}
+            if len(begins) == 1:
+                for cores, mask in zip((read, written), uses):
+                    if mask >> bit & 1:
+                        cores[(0x1000 + bit - min(begins)) % size].add(int(name[1:]))
+                        at[bit, min(begins)].add(int(name[1:]))
+    found = users(heap(size, 3 * size), [line(0x1000, 0, *blocks, **masks)], size)
+    assert {byte: set(one.written) for one in found for byte in one.bytes if one.written} == {
+        byte: cores for byte, cores in written.items() if cores
+    }
+    assert {byte: {*one.read, *one.written} for one in found for byte in one.bytes} == {
+        byte: read[byte] | written[byte] for byte in {*read, *written}
+    }
+    for one in found:
+        for byte in one.bytes:
+            shared = any(
+                len(cores) > 1 for (bit, begin), cores in at.items() if (0x1000 + bit - begin) % size == byte
+            )
+            assert one.apart == (len(one.read) + len(one.written) > 1 and not shared)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_byte_by_byte_it_is_the_same(seed):
     """A reference that looks at each byte by itself."""

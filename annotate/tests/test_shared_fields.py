@@ -11,8 +11,9 @@ from bdannotate.analyses.types.typed_groups import TypedGroup
 from bdannotate.html.numbers import Numbers
 from bdannotate.html.page_sharing import sharing_for_page
 from bdannotate.model.data_types import Field, Repeats, Type
+from bdannotate.model.errors import ProfileError
 from bdannotate.model.objects import HeapBlocks, Identity, ObjectGroup, ObjectKind, Objects
-from bdannotate.model.sharing import CoreUse, SharedLine, Sharing
+from bdannotate.model.sharing import CoreUse, SharedLine, SharedObject, Sharing
 from bdannotate.reading.sharing import read_sharing
 from bdannotate.views.cores import cores_text
 from merging import merged
@@ -56,10 +57,12 @@ def told(group, kind, lines, start=0):
     return cores, {one.name: (one.read, one.written) for one in shared_fields(data, typed)}
 
 
-def line(address, begin, **uses):
-    """uses: by core, as c2=(bytes read, bytes written)."""
+def line(address, begin, *objects, **uses):
+    """begin: of the only object, of which that is all that is known. objects: the first byte of each, and its bytes.
+    uses: by core, as c2=(bytes read, bytes written)."""
     return SharedLine(
         0, address, 1, tuple(CoreUse(int(core[1:]), *masks, 0, 0, 0, 0) for core, masks in uses.items()), (), begin,
+        (SharedObject(begin, 0),) if begin else tuple(SharedObject(*one) for one in objects),
     )
 
 
@@ -149,6 +152,55 @@ def test_blocks_of_the_heap(sizes, name):
     assert cores == {1: ((), (name,))}
 
 
+def test_several_blocks_in_a_line():
+    """Blocks of 24 bytes at 32: the first begins 8 bytes before the line, the second at byte 24, the third at 56."""
+    blocks = [(0x0ff8, 24), (0x1018, 24), (0x1038, 24)]
+    cores, fields = told(heap(24, 24), PAIR, [line(
+        0x1000, 0, *blocks, c1=(bits((0, 7)), bits((8, 23))), c2=(0, bits((24, 24), (32, 39))), c3=(bits((56, 56)), 0),
+        c4=(bits((0, 63)), 0),
+    )])
+    assert cores == {
+        1: (("first of block 1",), ("last of block 1",)), 2: ((), ("flag of block 2", "first of block 2")),
+        3: (("flag of block 3",), ()),
+        4: (("first of block 1", "last of block 1", "flag of block 2", "(padding) of block 2", "first of block 2",
+             "last of block 2", "flag of block 3", "(padding) of block 3"), ()),
+    }
+    assert fields == {
+        "flag": ((3, 4), (2,)), "(padding)": ((4,), ()), "first": ((1, 4), (2,)), "last": ((4,), (1,)),
+    }
+
+
+def test_blocks_of_several_sizes_end_where_they_do():
+    """Two longs, then one, then what is in no known block."""
+    use = {"c1": (0, bits((0, 15))), "c2": (0, bits((16, 31))), "c3": (0, bits((32, 63)))}
+    cores, _ = told(heap(8, 16), LONG, [line(0x1000, 0, (0x1000, 16), (0x1010, 8), **use)])
+    assert cores == {1: ((), ("[0-1] of block 1",)), 2: ((), ("[0] of block 2",)), 3: ((), ())}
+    cores, _ = told(heap(8, 16), LONG, [line(0x1000, 0, (0x1000, 16), **use)])
+    assert cores == {1: ((), ("[0-1]",)), 2: ((), ()), 3: ((), ())}
+
+
+def test_blocks_of_one_value_are_named_by_their_place():
+    cores, _ = told(heap(8, 8), LONG, [line(0x1000, 0, (0x1000, 8), (0x1020, 8), c1=(0, bits((32, 39))))])
+    assert cores == {1: ((), ("block 2",))}
+
+
+def test_what_has_been_of_two_blocks_in_turn_is_left_out():
+    """Bytes 8 to 15 were the last ones of a pair of longs, and then the first ones of another one."""
+    kind = Type("two", 16, (Field("one", "long", 0, 8), Field("other", "long", 8, 8)))
+    cores, _ = told(heap(16, 16), kind, [line(0x1000, 0, (0x1000, 16), (0x1008, 16), c1=(0, bits((0, 23))))])
+    assert cores == {1: ((), ("one of block 1", "other of block 2"))}
+
+
+def test_where_blocks_of_another_size_have_been_nothing_is_named():
+    """Only blocks of 40 bytes are of the type."""
+    found = Sharing((), 64, 64, (line(0x1000, 0, (0x1000, 40), (0x1000, 24), c1=(0, bits((0, 39)))),), ())
+    group = heap(24, 40)
+    typed = TypedGroup(BOTH, "", field_uses(BOTH, ()), False, only=40)
+    objects = Objects((), (), (group,), (), numbers=((0,),))
+    (data,) = with_fields(report_sharing(found, objects), {group.identity: typed}).data
+    assert data.cores[0].fields_written == ("[0].points.x", "[0].points.y", "[0].sum")
+
+
 def test_elements_may_begin_behind_something_else():
     cores, _ = told(heap(48, 48), BOTH, [line(0x1000, 0x1000, c1=(0, bits((0, 7), (40, 47))))], start=8)
     assert cores == {1: ((), ("sum",))}
@@ -187,14 +239,42 @@ def test_a_file_with_objects_and_one_without(tmp_path, capsys):
     assert [one.object for one in found.lines] == [0, 0]
 
 
+OBJECTS = "objects: line address bytes"
+
+
+def test_the_objects_of_a_line(tmp_path):
+    lines = [(0x1000, 0, 0), (0x2000, 0, 0x2000)]
+    objects = [(1, 0xff8, 24), (1, 0x1018, 24), (2, 0x2000, 8)]
+    beside(tmp_path, [(WITH_OBJECT, lines), (OBJECTS, objects), *SECTIONS[1:]])
+    (found,) = read_sharing(str(tmp_path / "sharing.p.out"))
+    assert [one.objects for one in found.lines] == [((0xff8, 24), (0x1018, 24)), ((0x2000, 8),)]
+    beside(tmp_path, [(WITH_OBJECT, lines), *SECTIONS[1:]])
+    (found,) = read_sharing(str(tmp_path / "sharing.p.out"))
+    assert [one.objects for one in found.lines] == [(), ((0x2000, 0),)]
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_objects_are_of_known_lines(number, tmp_path):
+    beside(tmp_path, [SECTIONS[0], (OBJECTS, [(number, 0x1000, 8)]), *SECTIONS[1:]])
+    with pytest.raises(ProfileError, match=f"there is no line {number}"):
+        read_sharing(str(tmp_path / "sharing.p.out"))
+
+
 def test_ranks_with_the_same_object_keep_it(tmp_path):
-    files = [[(0x1000, 0, 0x1008), (0x2000, 0, 0x2000), (0x3000, 0, 0x3010)],
-             [(0x1000, 0, 0x1008), (0x2000, 0, 0x2020)]]
+    files = [[(0x1000, 0, 0x1008), (0x2000, 0, 0x2000), (0x3000, 0, 0x3010), (0x4000, 0, 0)],
+             [(0x1000, 0, 0x1008), (0x2000, 0, 0x2020), (0x4000, 0, 0)]]
+    objects = [[(1, 0x1008, 16), (2, 0x2000, 16), (3, 0x3010, 8), (4, 0x4000, 8), (4, 0x4020, 8)],
+               [(1, 0x1008, 16), (2, 0x2020, 16), (3, 0x4000, 8), (3, 0x4020, 8)]]
     paths = []
     for number, lines in enumerate(files):
         rows = [(at, 1, 1, 1, 5, 0, 5, 5, 0) for at in range(1, len(lines) + 1)]
-        data = sharing_file(about(number), PLACES, [(WITH_OBJECT, lines), (CORES, []), (ACCESSES, rows)])
+        data = sharing_file(about(number), PLACES, [
+            (WITH_OBJECT, lines), (OBJECTS, objects[number]), (CORES, []), (ACCESSES, rows),
+        ])
         paths.append(write_rank(tmp_path, f"out.{number}", about(number), data))
     merged(tmp_path, paths)
     (found,) = read_sharing(str(tmp_path / "sharing.all"))
-    assert [(one.address, one.object) for one in found.lines] == [(0x1000, 0x1008), (0x2000, 0), (0x3000, 0x3010)]
+    assert [(one.address, one.object, one.objects) for one in found.lines] == [
+        (0x1000, 0x1008, ((0x1008, 16),)), (0x2000, 0, ()), (0x3000, 0x3010, ((0x3010, 8),)),
+        (0x4000, 0, ((0x4000, 8), (0x4020, 8))),
+    ]

@@ -35,6 +35,7 @@ void SharingWriter::write(const RunDescription& run) {
     names.write(out_, engine_);
     places.write(out_, names);
     write_lines(run.thread);
+    write_objects();
     write_cores();
     if (engine_.core_costs().counts() && !engine_.config().separate_threads) write_totals();
     write_accesses(places, run.thread <= 1);
@@ -69,9 +70,20 @@ void SharingWriter::write_lines(std::uint32_t thread) {
     for (const std::uint32_t line : written_) {
         const SharedLine& shared = sharing_.lines()[line];
         rows.push_back({static_cast<std::uint64_t>(shared.line) << sharing_.line_bits(),
-                        shared.group < groups.size() ? groups[shared.group] : 0, shared.object});
+                        shared.group < groups.size() ? groups[shared.group] : 0, shared.only_object()});
     }
     write_section(out_, "lines: address group object", rows);
+}
+
+void SharingWriter::write_objects() {
+    std::vector<std::array<std::uint64_t, 3>> rows;
+    for (const std::uint32_t line : written_) {
+        for (const ObjectRange& object : sharing_.lines()[line].objects) {
+            rows.push_back({numbers_[line], object.begin, object.bytes});
+        }
+    }
+    std::ranges::sort(rows);
+    write_section(out_, "objects: line address bytes", rows);
 }
 
 void SharingWriter::write_cores() {

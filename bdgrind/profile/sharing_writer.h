@@ -27,6 +27,7 @@ public:
 private:
     void number_lines(const WhyPlaces& places);
     void write_lines(std::uint32_t thread);
+    void write_objects();
     void write_cores();
     void write_totals();
     void write_accesses(const WhyPlaces& places, bool has_rest);

@@ -43,6 +43,9 @@ def sharing_text(found: RankSharing, head: MergedHead, groups: Mapping[GroupKey,
     order = sorted(range(len(keys)), key=lambda number: keys[number])
     new_line = {0: 0, **{old + 1: number for number, old in enumerate(order, 1)}}
     yield from section("lines", "address group object", (keys[number][:3] for number in order))
+    yield from section("objects", "line address bytes", sorted(
+        (new_line[line], *more) for line, *more in zip(*found.objects)
+    ))
     yield from section("cores", _USES, sorted((new_line[line], *more) for line, *more in zip(*found.uses)))
     if found.totals:
         yield from section("totals", _TOTALS, ((core, *counts) for core, counts in found.totals))

@@ -27,7 +27,8 @@ class RankSharing(NamedTuple):
     """The shared lines of one or more ranks. Numbers of groups, places and lines begin with 1.
 
     run: the process and part, if the file is that of a thread.
-    lines: addresses, groups, and the addresses of objects.
+    lines: addresses, groups, and the addresses of the only objects in them, or 0.
+    objects: by line: addresses and bytes.
     uses: by line and core.
     accesses: by line, core and place; line 0 is all other lines.
     page: bytes; 0: loads are not recorded.
@@ -43,6 +44,7 @@ class RankSharing(NamedTuple):
     groups: tuple[GroupKey, ...]
     places: tuple[Instruction, ...]
     lines: _Columns
+    objects: _Columns
     uses: _Columns
     accesses: _Columns
     totals: tuple[CoreTotals, ...]
@@ -76,6 +78,7 @@ def sharing_of_part(sharing: Sharing, objects: Objects | None) -> RankSharing:
         _columns(
             (line.address, line.group if line.group <= len(groups) else 0, line.object) for line in sharing.lines
         ),
+        _columns((number, *one) for number, line in enumerate(sharing.lines, 1) for one in line.objects if one.bytes),
         _columns((number, *use) for number, line in enumerate(sharing.lines, 1) for use in line.uses),
         _columns(accesses),
         sharing.totals,
@@ -122,7 +125,8 @@ class _Sum:
         self._groups: dict[GroupKey, int] = {}
         self._places: dict[Instruction, int] = {}
         self._lines: dict[Row, int] = {(0, 0): 0}
-        self._objects: dict[Row, int] = {}  # by line; 0: several
+        self._only: dict[Row, int] = {}  # by line; 0: several
+        self._objects: dict[int, list[Row]] = {}  # by line; empty if ranks differ in them
         self._uses: dict[Row, Row] = {}
         # Of files of threads: bytes and kinds in each are those of all threads of the run.
         self._of_runs: dict[tuple[tuple[str, str], Row], Row] = {}
@@ -138,8 +142,14 @@ class _Sum:
         for address, group, begin in zip(*thing.lines):
             one = address, groups[group]
             lines.append(self._lines.setdefault(one, len(self._lines)))
-            if self._objects.setdefault(one, begin) != begin:
-                self._objects[one] = 0
+            if self._only.setdefault(one, begin) != begin:
+                self._only[one] = 0
+        objects: dict[int, list[Row]] = {line: [] for line in lines[1:]}
+        for line, *found in zip(*thing.objects):
+            objects[lines[line]].append((*found,))
+        for number, those in objects.items():
+            if self._objects.setdefault(number, those) != those:
+                self._objects[number] = []
         for line, core, *counts in zip(*thing.uses):
             key = lines[line], core
             if thing.run is None:
@@ -220,7 +230,10 @@ class _Sum:
         load_number = {load: at for at, load in enumerate(self._loads, 1)}
         return RankSharing(
             first.source, None, first.line, cores, tuple(self._groups), tuple(self._places),
-            _columns((*line, self._objects[line]) for line in [*self._lines][1:]),
+            _columns((*line, self._only[line]) for line in [*self._lines][1:]),
+            _columns(
+                (number[line], *one) for line in [*self._lines.values()][1:] for one in self._objects[line]
+            ),
             _columns((number[line], core, *counts) for (line, core), counts in self._uses.items()),
             _columns((number[line], *key, *counts) for (line, *key), counts in self._accesses.items()),
             self._totals,

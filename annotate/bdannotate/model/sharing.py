@@ -75,6 +75,13 @@ class SharedAccess(NamedTuple):
         return self.reads + self.writes
 
 
+class SharedObject(NamedTuple):
+    """A heap block or variable in a line. bytes: 0 if they are not known."""
+
+    begin: int
+    bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class SharedLine:
     """A line that cores take from each other."""
@@ -85,6 +92,7 @@ class SharedLine:
     uses: tuple[CoreUse, ...]
     accesses: tuple[SharedAccess, ...]
     object: int = 0  # the address of the only object of the group that was accessed there; 0: not known, or several
+    objects: tuple[SharedObject, ...] = ()  # those of the group that were accessed there, by address; empty: not known
 
     @property
     def transfers(self) -> int:

@@ -49,7 +49,7 @@ def sharing_with_types(
         return None, GroupTypes()
     groups = [
         data.group for data in found.data[:most_types]
-        if data.group is not None and any(line.object for line in data.lines)
+        if data.group is not None and any(line.objects for line in data.lines)
     ]
     types = types_of_groups(groups, whole, inputs) if groups else GroupTypes()
     return with_fields(found, types.known), types

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..model.errors import FormatProblem, shorten
 from ..model.sharing import (
     CORE_EVENTS, CoreLoad, CoreTotals, CoreUse, LastLevelCore, LastLevelEviction, Protocol, SharedAccess, SharedLine,
-    Sharing, sum_of_evictions, sum_of_ll_cores,
+    SharedObject, Sharing, sum_of_evictions, sum_of_ll_cores,
 )
 from ..model.why import Instruction
 from .columns import path_beside
@@ -18,6 +18,7 @@ PREFIX = "sharing."
 
 _SECTIONS = {
     "lines": ("address", "group", "object"),
+    "objects": ("line", "address", "bytes"),
     "cores": ("line", "core", "read", "written", "unknown", "false", "true", "migrating"),
     "accesses": ("line", "core", "place", "bytes", "reads", "writes", "lost", "invalidated", "atomics"),
     "totals": ("core", *CORE_EVENTS),
@@ -26,7 +27,7 @@ _SECTIONS = {
     "ll-cores": ("core", "lines", "held"),
     "ll-evictions": ("evictor", "core", "lines", "again"),
 }
-_OPTIONAL = {"totals", "loads", "page-misses", "ll-cores", "ll-evictions"}
+_OPTIONAL = {"objects", "totals", "loads", "page-misses", "ll-cores", "ll-evictions"}
 _MOST_CORES = 64
 
 
@@ -77,6 +78,7 @@ def _lines(
 ) -> tuple[tuple[SharedLine, ...], tuple[SharedAccess, ...]]:
     """And what was done to all others."""
     number_of_lines = found["lines"].number
+    objects = _objects(found, number_of_lines)
     uses: dict[int, list[CoreUse]] = {}
     accesses: dict[int, list[SharedAccess]] = {}
     for line, *use in found["cores"].rows:
@@ -89,10 +91,23 @@ def _lines(
         _check(place, len(places), "place")
         accesses.setdefault(line, []).append(SharedAccess(core, places[place], *counts))
     lines = tuple(
-        SharedLine(0, address, group, tuple(uses.get(number, ())), tuple(accesses.get(number, ())), begin)
-        for number, (address, group, begin) in enumerate(found["lines"].rows, 1)
+        SharedLine(
+            0, address, group, tuple(uses.get(number, ())), tuple(accesses.get(number, ())), begin,
+            tuple(objects.get(number, [SharedObject(begin, 0)] if begin else [])),
+        ) for number, (address, group, begin) in enumerate(found["lines"].rows, 1)
     )
     return lines, tuple(accesses.get(0, ()))
+
+
+def _objects(found: Mapping[str, Table], number_of_lines: int) -> dict[int, list[SharedObject]]:
+    """The objects of each line that has some, by its number from 1."""
+    objects: dict[int, list[SharedObject]] = {}
+    for line, begin, size in found["objects"].rows if "objects" in found else ():
+        if not line:
+            raise FormatProblem("objects: there is no line 0")
+        _check(line, number_of_lines + 1, "line")
+        objects.setdefault(line, []).append(SharedObject(begin, size))
+    return objects
 
 
 def _totals(table: Table | None) -> tuple[CoreTotals, ...]:

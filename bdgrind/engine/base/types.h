@@ -18,6 +18,14 @@ using Word = std::uint64_t;
 enum class LineNumber : std::uint64_t {};
 inline constexpr LineNumber kNoLine{~std::uint64_t{0}};
 
+// The bytes of a data object; none of them if `bytes` is 0.
+struct ObjectRange {
+    Address begin = 0;
+    std::uint64_t bytes = 0;
+
+    bool operator==(const ObjectRange&) const = default;
+};
+
 // When data was touched: later touches have greater times (touch_clock.h); 0 is before all touches.
 using TouchTime = std::uint32_t;
 

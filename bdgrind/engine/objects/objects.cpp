@@ -251,16 +251,17 @@ const Function* Objects::frame_elsewhere(Address address, const std::vector<Exec
 
 // --- Which bytes
 
-// Of a block that has been allocated or freed since the line was loaded, it is not known which of the first bytes
-// the program used, and which the allocator.
-Address Objects::begin_of(Address address) {
+ObjectRange Objects::object_at(Address address) {
     const HeapBlock block = blocks_.find(address);
-    if (block.size != 0) return block.base;
+    if (block.size != 0) return {block.base, block.size};
     const GroupRange* const range = ranges_.find(address);
     const MappedObject* const mapped = range == nullptr ? nullptr : range->mapped;
-    return mapped != nullptr && is_variable(mapped->kind) ? mapped->base : 0;
+    if (mapped == nullptr || !is_variable(mapped->kind)) return {};
+    return {mapped->base, mapped->size};
 }
 
+// Of a block that has been allocated or freed since the line was loaded, it is not known which of the first bytes
+// the program used, and which the allocator.
 void Objects::evict_blocks(CostId loaded_by, Address begin, unsigned bytes, std::uint64_t used) {
     blocks_.for_each_part(begin, begin + bytes, [&](const HeapBlock& block, Address from, Address to) {
         if (block.group == of_pools_) return;

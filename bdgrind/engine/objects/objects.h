@@ -71,8 +71,8 @@ public:
     // The same where the byte is accessed, but no line is loaded.
     GroupId look_at(Address address, Address stack_pointer, const Execution& current,
                     const std::vector<Executions>& threads);
-    // The first byte of the heap block or variable that has this byte; 0: there is none.
-    Address begin_of(Address address);
+    // The heap block or variable that has this byte; of no bytes if there is none.
+    ObjectRange object_at(Address address);
     // For an address that find() or evict() will soon be called for: first host_prefetch_page(), then, once that has
     // arrived, host_prefetch_slots().
     [[gnu::always_inline]] void host_prefetch_page(Address address) const { blocks_.host_prefetch_page(address); }

@@ -247,12 +247,12 @@ void EngineState::charge_coherence(std::span<const Word> values) {
     ChargeTarget target = charge_target(*current, *current->last, exit.block->accesses_[mark.access].instruction);
     const CostId instruction = target.costs;
     std::uint32_t group = 0;
-    Address object = 0;
+    ObjectRange object;
     if (objects != nullptr) {
         const GroupId found = objects->find(mark.address, current->stack_pointer, *current, threads);
         group = static_cast<std::uint32_t>(found);
         target.costs = objects->cell(instruction, found);
-        if (mark.is_followed) object = objects->begin_of(mark.address);
+        if (mark.is_followed) object = objects->object_at(mark.address);
     }
     const auto add = [mark](Costs charged, std::uint64_t times) {
         if (mark.transferred) charged[column(mark.is_write ? Event::kXferw : Event::kXferr)] += times;

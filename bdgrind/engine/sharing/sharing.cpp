@@ -2,6 +2,8 @@
 
 #include "engine/sharing/sharing.h"
 
+#include <algorithm>
+
 #include "engine/program/block.h"
 
 namespace bd {
@@ -14,7 +16,19 @@ std::uint32_t hash_of(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-void Sharing::add(const CoherenceMark& mark, std::uint32_t group, Address object, CostId instruction) {
+void SharedLine::add(ObjectRange object) {
+    if (std::ranges::find(objects, object) != objects.end()) return;
+    has_one_begin = has_one_begin && object.bytes != 0 && (objects.empty() || objects.front().begin == object.begin);
+    if (object.bytes == 0 || has_more_objects) return;
+    has_more_objects = objects.size() == kMostObjects;
+    if (has_more_objects) {
+        objects.clear();
+    } else {
+        objects.push_back(object);
+    }
+}
+
+void Sharing::add(const CoherenceMark& mark, std::uint32_t group, ObjectRange object, CostId instruction) {
     const LineNumber line{mark.address >> line_bits_};
     const std::uint32_t row = mark.is_followed ? line_row(line, group, object) : lines_.kNone;
     const std::uint32_t access = row != lines_.kNone ? access_row(row, mark, instruction) : accesses_.kNone;
@@ -27,17 +41,16 @@ void Sharing::add(const CoherenceMark& mark, std::uint32_t group, Address object
     accesses_[access].counts.add(mark);
 }
 
-std::uint32_t Sharing::line_row(LineNumber line, std::uint32_t group, Address object) {
+std::uint32_t Sharing::line_row(LineNumber line, std::uint32_t group, ObjectRange object) {
     const auto number = static_cast<std::uint64_t>(line);
     const std::uint32_t hash = hash_of(number, group);
     std::uint32_t row =
         lines_.find(hash, [&](const SharedLine& each) { return each.line == line && each.group == group; });
     if (row == lines_.kNone) {
         if (lines_.size() >= kMostLines) return lines_.kNone;
-        row = lines_.add(hash, {line, group, object, {}});
-    } else if (lines_[row].object != object) {
-        lines_[row].object = 0;
+        row = lines_.add(hash, {.line = line, .group = group, .objects = {}, .cores = {}});
     }
+    lines_[row].add(object);
     const std::uint32_t latest_hash = hash_of(number, 0);
     const std::uint32_t latest = latest_.find(latest_hash, [&](const auto& each) { return each.first == line; });
     if (latest == latest_.kNone) {

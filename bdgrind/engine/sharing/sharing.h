@@ -51,10 +51,21 @@ struct CoreUse {
 };
 
 struct SharedLine {
+    // Three blocks of malloc are in a line of 64 bytes at a time, at most.
+    static constexpr std::size_t kMostObjects = 16;
+
     LineNumber line{};
     std::uint32_t group = 0;  // of data objects; 0 in a run without them
-    Address object = 0;       // the first byte of the only object of the group accessed there; 0: not known, or several
+    // The objects of the group that were accessed there, each once; those that are not known are left out. Empty if
+    // there were more than kMostObjects.
+    std::vector<ObjectRange> objects;
+    bool has_one_begin = true;  // whether all accesses were to known objects with the same first byte
+    bool has_more_objects = false;
     std::vector<CoreUse> cores;
+
+    void add(ObjectRange object);
+    // The first byte of the only object that was accessed; 0: it is not known, or there were several.
+    Address only_object() const { return has_one_begin && !objects.empty() ? objects.front().begin : 0; }
 };
 
 // What an instruction did to a line on a core.
@@ -73,8 +84,8 @@ public:
 
     explicit Sharing(unsigned line_bits) : line_bits_(line_bits) {}
 
-    // `group`: the group of the data at the marked address. `object`: the first byte of the object there; 0: not known.
-    void add(const CoherenceMark& mark, std::uint32_t group, Address object, CostId instruction);
+    // `group`: the group of the data at the marked address. `object`: the object there; of no bytes if it is not known.
+    void add(const CoherenceMark& mark, std::uint32_t group, ObjectRange object, CostId instruction);
     void add(const CoreUseMark& mark);
 
     unsigned line_bits() const { return line_bits_; }
@@ -92,7 +103,7 @@ public:
     }
 
 private:
-    std::uint32_t line_row(LineNumber line, std::uint32_t group, Address object);
+    std::uint32_t line_row(LineNumber line, std::uint32_t group, ObjectRange object);
     std::uint32_t access_row(std::uint32_t line, const CoherenceMark& mark, CostId instruction);
 
     unsigned line_bits_;

@@ -147,6 +147,20 @@ static void pass_apart(int self)
     pass(&padded_queue.head, &padded_queue.tail, self);
 }
 
+// Of the heap, where two fit into a line.
+struct worker {
+    volatile word jobs;
+    int state;
+};
+static struct worker *workers[MOST_THREADS];
+
+static void count_in_blocks(int self)
+{
+    struct worker *own = workers[self];
+    for (int i = 0; i < ROUNDS; ++i)
+        own->jobs += 1;
+}
+
 static const struct {
     const char *name;
     void (*work)(int self);
@@ -154,6 +168,7 @@ static const struct {
     {"adjacent", count_adjacent}, {"apart", count_apart}, {"together", count_together}, {"reduction", reduce},
     {"fields", serve},            {"lock", pay},          {"readers", look},            {"table", look_up},
     {"queue", pass_adjacent},     {"padded-queue", pass_apart},
+    {"blocks", count_in_blocks},
 };
 
 static void (*work)(int self);
@@ -177,6 +192,8 @@ int main(int argc, char **argv)
         work(0);
         return 0;
     }
+    for (int i = 0; i < threads && work == count_in_blocks; ++i)
+        workers[i] = calloc(1, sizeof(struct worker));
     pthread_barrier_init(&start, NULL, threads);
     for (int i = 0; i < threads; ++i)
         pthread_create(&others[i], NULL, run, (void *)(size_t)i);

@@ -180,6 +180,25 @@ def test_which_thread_uses_which_field(tmp_path: Path) -> None:
     assert [core["fields_written"] for core in data["cores"]] == [[f"counters[{i}]"] for i in range(4)]
 
 
+def test_which_thread_uses_which_field_of_which_block(tmp_path: Path) -> None:
+    """Each of four threads counts in the first field of a block of its own. At least two of the blocks share a line, as
+    malloc puts them 32 bytes apart or fewer."""
+    pytest.importorskip("elftools", reason="pyelftools is missing")
+    found = report(run_kind(tmp_path, "blocks", 4, "--objects=yes"), "--sharing", "--object=^heap sharing.c")
+    data = found["sharing"]["data"][0]
+    assert data["object"].startswith("heap sharing.c") and data["kind"] == "false"
+    cores = [core for core in data["cores"] if core["written"]]
+    assert len(cores) >= 2 and data["after"] == 0
+    assert [core["fields_written"] for core in cores] == [[f"jobs of block {at}"] for at in range(1, len(cores) + 1)]
+    starts = [core["written"][0] for core in cores]
+    assert starts == sorted(starts)
+    (group,) = (one for one in found["objects"]["groups"] if one["label"] == data["object"])
+    (jobs,) = (one for one in group["shared"] if one["written"])
+    assert (jobs["name"], jobs["apart"]) == ("jobs", True)
+    assert {core["core"] for core in cores} <= {*jobs["written"]} <= {1, 2, 3, 4}
+    assert group["layout"]["users"][0]["written"] == jobs["written"]
+
+
 def test_in_a_queue_with_padding_less_goes_over(tmp_path: Path) -> None:
     """Each slice of either thread takes what the other one wrote: one line, or the other's of two."""
     found = report(run_kind(tmp_path, "padded-queue", 2, "--objects=yes"))["sharing"]["data"][0]

@@ -6,11 +6,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...model.objects import ObjectGroup
-from ...model.sharing import SharedLine
+from ...model.sharing import SharedLine, SharedObject
 from ..data.sharing import SharedData
 from .typed_groups import TypedGroup
+
+_MOST_LINE = 64  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,12 @@ def uses_of_elements(
 ) -> set[tuple[Use, int, int, int]]:
     """What cores do with elements of `size` bytes, each once, as most lines of an array are used alike: the use, the
     core (-1 for several), the offset of a byte in its element, and from there on a bit for each byte."""
-    return {
-        (use, core, first % size, bits)
-        for line in data.lines for use, core, mask in _uses_of(line)
-        for first, bits in parts_of_elements(line, mask, group, typed)
-    }
+    found: set[tuple[Use, int, int, int]] = set()
+    for line in data.lines:
+        for part in element_bytes(line, group, typed):
+            uses = ((use, core, part.of(mask)) for use, core, mask in _uses_of(line))
+            found.update((use, core, part.first % size, bits) for use, core, bits in uses if bits)
+    return found
 
 
 def _uses_of(line: SharedLine) -> Iterator[tuple[Use, int, int]]:
@@ -73,22 +77,46 @@ def _uses_of(line: SharedLine) -> Iterator[tuple[Use, int, int]]:
     yield Use.SHARED, -1, shared
 
 
-def parts_of_elements(
-    line: SharedLine, mask: int, group: ObjectGroup, typed: TypedGroup | None
-) -> Iterator[tuple[int, int]]:
-    """Those of the bytes of a line that are in elements, which are bits of `mask`: the offset of the line's first one
-    from the first element, and from there on a bit for each byte. typed: the type of the elements, if it is known."""
-    if not line.object:
-        return
-    first = line.address - line.object - (typed.start if typed else 0)
-    if first < 0:
-        mask >>= -first
-        first = 0
-    end = _end_of_elements(group, typed)
-    if end is not None:
-        mask &= (1 << max(end - first, 0)) - 1
-    if mask:
-        yield first, mask
+class ElementBytes(NamedTuple):
+    """The bytes of a line that are in elements of one object."""
+
+    number: int  # of the object, in the order of addresses, from 1; 0 if it is the only one
+    first: int  # the offset of the first of these bytes from the first element
+    start: int  # its bit
+    bits: int  # a bit for each byte of the line
+
+    def of(self, mask: int) -> int:
+        """Those of the bytes that are bits of `mask`. The lowest bit stands for offset `first`."""
+        return (mask & self.bits) >> self.start
+
+
+def element_bytes(line: SharedLine, group: ObjectGroup, typed: TypedGroup | None) -> list[ElementBytes]:
+    """The bytes that are in elements, object by object. Bytes that have been of different objects, one after the other,
+    or may have been, are left out. typed: the type of the elements, if it is known."""
+    found: list[ElementBytes] = []
+    begins = sorted({one.begin for one in line.objects})
+    for number, begin in enumerate(begins, 1):
+        own = others = 0
+        first = begin + (typed.start if typed else 0) - line.address
+        for one in line.objects:
+            whole = _bits(one.begin - line.address, one.bytes or None)
+            if one.begin == begin:
+                end = _end_of_elements(one, group, typed)
+                elements = _bits(first, end)
+                own |= elements
+                whole &= ~elements if one.bytes else 0
+            others |= whole
+        if bits := own & ~others:
+            start = max(first, 0)
+            found.append(ElementBytes(number if len(begins) > 1 else 0, start - first, start, bits))
+    return found
+
+
+def _bits(first: int, size: int | None) -> int:
+    """A bit for each of `size` bytes of a line, from byte `first` on, which may lie before the line; those beyond it do
+    not matter. size: None: up to the end of the line."""
+    end = _MOST_LINE if size is None else min(first + size, _MOST_LINE)
+    return (1 << max(end, 0)) - (1 << min(max(first, 0), max(end, 0)))
 
 
 def number_of_elements(group: ObjectGroup, typed: TypedGroup) -> int | None:
@@ -100,14 +128,20 @@ def number_of_elements(group: ObjectGroup, typed: TypedGroup) -> int | None:
     return max((group.blocks.largest - typed.start) // typed.type.size, 1)
 
 
-def _end_of_elements(group: ObjectGroup, typed: TypedGroup | None) -> int | None:
-    """How many bytes the elements of an object have; None if objects differ in that."""
-    if typed is not None:
-        number = number_of_elements(group, typed)
-        return None if number is None else number * typed.type.size
-    if group.blocks is None:
-        return group.identity.size
-    return group.blocks.largest if group.blocks.smallest == group.blocks.largest else None
+def _end_of_elements(one: SharedObject, group: ObjectGroup, typed: TypedGroup | None) -> int | None:
+    """How many bytes the elements of an object have; None if that is not known."""
+    size = one.bytes
+    if not size and group.blocks is None:
+        size = group.identity.size
+    if not size and group.blocks is not None and group.blocks.smallest == group.blocks.largest:
+        size = group.blocks.largest
+    if typed is None or not size:
+        return size or None
+    if typed.only and size != typed.only:
+        return 0
+    if typed.has_open_end:
+        return max(size - typed.start, 0)
+    return max((size - typed.start) // typed.type.size, 1) * typed.type.size
 
 
 def _folded(bits: int, first: int, size: int) -> int:

@@ -12,7 +12,7 @@ from ...model.objects import Identity, ObjectGroup
 from ...model.sharing import SharedLine
 from ..data.sharing import CoreBytes, SharedData, SharingReport
 from .field_use import FieldUse
-from .shared_bytes import Use, number_of_elements, parts_of_elements, uses_of_elements
+from .shared_bytes import Use, element_bytes, number_of_elements, uses_of_elements
 from .typed_groups import TypedGroup
 
 _ARRAY = re.compile(r"(.*[^\]])\[(\d+)\]")  # the name of a field that is an array of one dimension
@@ -39,6 +39,7 @@ class _Place(NamedTuple):
     before: str  # of the number
     element: int
     behind: str
+    object: int = 0  # which one in the line; 0: the only one
 
 
 def with_fields(found: SharingReport, types: Mapping[Identity, TypedGroup]) -> SharingReport:
@@ -109,10 +110,17 @@ def _names(places: Iterable[_Place]) -> tuple[str, ...]:
                 found[-1] = first, place.element
                 continue
         found.append((place, place.element))
-    names = [
-        place.before + _index(place.element, last) + place.behind for place, last in found
-    ]
+    names = (
+        _of_object(place.before + _index(place.element, last) + place.behind, place.object) for place, last in found
+    )
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _of_object(name: str, number: int) -> str:
+    """The name of a place in one of several objects. number: that of the object; 0: it is the only one."""
+    if not number:
+        return name
+    return f"{name} of block {number}" if name else f"block {number}"
 
 
 def _index(first: int, last: int) -> str:
@@ -125,15 +133,15 @@ def _places(line: SharedLine, mask: int, group: ObjectGroup, typed: TypedGroup) 
     """What each of the bytes belongs to, which are bits of the mask; those that are not of the data are left out."""
     number = number_of_elements(group, typed)
     array = group.identity.name if group.blocks is None else ""
-    for first, bits in parts_of_elements(line, mask, group, typed):
-        for offset in _offsets(first, bits):
+    for part in element_bytes(line, group, typed):
+        for offset in _offsets(part.first, part.of(mask)):
             element, at = divmod(offset, typed.type.size)
             if not typed.fields:
-                yield _Place(*((array, element) if number != 1 else ("", -1)), "")
+                yield _Place(*((array, element) if number != 1 else ("", -1)), "", part.number)
             for field in typed.fields:
                 place = _place_in(field, at)
                 if place is not None:
-                    yield place if number == 1 else _of_element(array, element, place)
+                    yield (place if number == 1 else _of_element(array, element, place))._replace(object=part.number)
 
 
 def _offsets(first: int, bits: int) -> Iterator[int]:
