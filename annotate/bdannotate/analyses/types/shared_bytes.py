@@ -14,6 +14,7 @@ from ..data.sharing import SharedData
 from .typed_groups import TypedGroup
 
 _MOST_LINE = 64  # bytes
+PIECE = 64  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ def shared_bytes(data: SharedData, size: int, typed: TypedGroup | None = None) -
     if data.group is None:
         return ()
     masks: dict[Use, dict[int, int]] = {use: {} for use in Use}
-    for use, core, first, bits in uses_of_elements(data, data.group, size, typed):
-        masks[use][core] = masks[use].get(core, 0) | _folded(bits, first, size)
+    for (use, core), pieces in uses_of_elements(data, data.group, size, typed).items():
+        masks[use][core] = sum(bits << PIECE * number for number, bits in pieces.items())
     found: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int]] = {}
     for byte in range(size):
         of_byte = {use: [core for core, mask in sorted(masks[use].items()) if mask >> byte & 1] for use in Use}
@@ -55,14 +56,17 @@ def shared_bytes(data: SharedData, size: int, typed: TypedGroup | None = None) -
 
 def uses_of_elements(
     data: SharedData, group: ObjectGroup, size: int, typed: TypedGroup | None
-) -> set[tuple[Use, int, int, int]]:
-    """What cores do with elements of `size` bytes, each once, as most lines of an array are used alike: the use, the
-    core (-1 for several), the offset of a byte in its element, and from there on a bit for each byte."""
-    found: set[tuple[Use, int, int, int]] = set()
-    for line in data.lines:
-        for part in element_bytes(line, group, typed):
-            uses = ((use, core, part.of(mask)) for use, core, mask in _uses_of(line))
-            found.update((use, core, part.first % size, bits) for use, core, bits in uses if bits)
+) -> dict[tuple[Use, int], dict[int, int]]:
+    """What cores do with elements of `size` bytes, by the use and the core (-1 for several): for each piece of
+    an element of which some bytes are used so, by its number, a bit for each of its PIECE bytes."""
+    found: dict[tuple[Use, int], dict[int, int]] = {}
+    # Each once, as most lines of an array are used alike.
+    for use, core, first, bits in {
+        (use, core, part.first % size, part.of(mask))
+        for line in data.lines for part in element_bytes(line, group, typed) for use, core, mask in _uses_of(line)
+    }:
+        if bits:
+            _add_folded(found.setdefault((use, core), {}), bits, first, size)
     return found
 
 
@@ -144,11 +148,15 @@ def _end_of_elements(one: SharedObject, group: ObjectGroup, typed: TypedGroup | 
     return max((size - typed.start) // typed.type.size, 1) * typed.type.size
 
 
-def _folded(bits: int, first: int, size: int) -> int:
-    """The bits, of which the lowest stands for byte `first` of an element of `size` bytes, by byte of the element."""
-    bits <<= first
-    found = 0
+def _add_folded(pieces: dict[int, int], bits: int, first: int, size: int) -> None:
+    """Adds the bits, of which the lowest stands for byte `first` of an element of `size` bytes, to its pieces."""
     while bits:
-        found |= bits & ((1 << size) - 1)
-        bits >>= size
-    return found
+        room = size - first
+        number, at = divmod(first, PIECE)
+        here = (bits if room >= _MOST_LINE else bits & ((1 << room) - 1)) << at
+        for piece in (number, number + 1):
+            if here:
+                pieces[piece] = pieces.get(piece, 0) | here & ((1 << PIECE) - 1)
+                here >>= PIECE
+        bits >>= room
+        first = 0

@@ -12,7 +12,7 @@ from ...model.objects import Identity, ObjectGroup
 from ...model.sharing import SharedLine
 from ..data.sharing import CoreBytes, SharedData, SharingReport
 from .field_use import FieldUse
-from .shared_bytes import Use, element_bytes, number_of_elements, uses_of_elements
+from .shared_bytes import PIECE, Use, element_bytes, number_of_elements, uses_of_elements
 from .typed_groups import TypedGroup
 
 _ARRAY = re.compile(r"(.*[^\]])\[(\d+)\]")  # the name of a field that is an array of one dimension
@@ -57,11 +57,14 @@ def shared_fields(data: SharedData, typed: TypedGroup) -> tuple[SharedField, ...
     if data.group is None:
         return ()
     cores: dict[Use, dict[str, set[int]]] = {use: {} for use in Use}
-    size = typed.type.size
-    for use, core, first, bits in uses_of_elements(data, data.group, size, typed):
-        for offset in _offsets(first, bits):
-            for name in _fields_at(offset % size, typed):
-                cores[use].setdefault(name, set()).add(core)
+    names: dict[int, tuple[str, ...]] = {}
+    for (use, core), pieces in uses_of_elements(data, data.group, typed.type.size, typed).items():
+        for number, bits in pieces.items():
+            for offset in _offsets(number * PIECE, bits):
+                if offset not in names:
+                    names[offset] = tuple(_fields_at(offset, typed))
+                for name in names[offset]:
+                    cores[use].setdefault(name, set()).add(core)
     read, written, shared = cores[Use.READ], cores[Use.WRITTEN], cores[Use.SHARED]
     order = {field.name: number for number, field in enumerate(typed.fields)}
     return tuple(
