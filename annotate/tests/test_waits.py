@@ -205,7 +205,7 @@ def test_instructions_have_their_costs(capsys):
 
 def test_calls_cost_what_is_missed_in_them():
     profile = parse_text("version: 1\ncreator: bdgrind\npositions: line\n" + BODY)
-    sites = SimpleNamespace(costs=COSTS, work={}, all=[
+    sites = SimpleNamespace(costs=COSTS, work={}, loading=[
         site("f", 5, 40.0), site("g", 7, 60.0, first=30.0), site("main", 9, 7.0, is_foreseen=True),
     ])
     costs = with_waits(profile, sites)
@@ -235,7 +235,7 @@ def test_calls_cost_what_is_missed_in_them():
 def test_functions_that_call_each_other_cost_what_all_of_them_do():
     body = BODY.replace("fn=g\n7 60 30 0\n", "fn=g\n7 60 30 0\ncfn=f\ncalls=1 1\n8 5 5 0\n")
     profile = parse_text("version: 1\ncreator: bdgrind\npositions: line\n" + body)
-    costs = with_waits(profile, SimpleNamespace(costs=COSTS, work={}, all=[site("f", 5, 40.0), site("g", 7, 60.0)]))
+    costs = with_waits(profile, SimpleNamespace(costs=COSTS, work={}, loading=[site("f", 5, 40.0), site("g", 7, 60.0)]))
     graph = build(costs)
     assert [cycle.inclusive[5] for cycle in graph.cycles] == [1000]
     for call in costs.calls.values():

@@ -169,8 +169,8 @@ def _of_others(sites: Sites, functions: frozenset[Function]) -> dict[int, Site]:
     within = {order.place for order in sites.why.orders or () if order.scope in scopes}
     within.update(reuse.place for reuse in sites.why.reuses or () if reuse.scope in scopes)
     return {
-        number: site for number, site in sites.by_number.items()
-        if number not in within and site.place.function not in functions
+        site.number: site for site in sites.loading
+        if site.number not in within and site.place.function not in functions
     }
 
 

@@ -5,13 +5,14 @@ the loop does, and so does what changes would save."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ...model.frames import Chains
 from ...model.profile import Function, Row
 from ...model.rows import Rows
-from ...model.why import Distance, Instruction, Order, Reuse
+from ...model.why import Depends, Distance, Instruction, Order, Reuse
 from ...model.work import Estimate
 from ..code.inlined_lines import Chooser
 from ..code.ownership import Folders, is_foreign
@@ -44,7 +45,10 @@ class Known:
 
 
 class Sites:
-    """All sites of a file, those that are waited for most first, with the loops that they are in."""
+    """The sites of a file, with the loops that they are in.
+
+    loading: those that load lines or are in a chain that others may wait for; what is waited for most comes first.
+    """
 
     def __init__(
         self, rows: SiteRows, loops: Loops, chains: Chains, folders: Folders = Folders(),
@@ -64,16 +68,39 @@ class Sites:
         self._is_library = folders.is_library
         self._chooser = Chooser(chains, folders.is_library, ())
         self._costs: dict[tuple[str, int], Row] | None = None  # of the loops
-        by_number = known.by_number if known else {}
-        found = [
-            by_number.get(number) or self._site(number, place)
-            for number, place in enumerate(rows.why.places)
-            if place is not None and (number in rows.distances or number in rows.orders)
-        ]
-        self._times = self._groups(found)
+        self._known = known.by_number if known else {}
+        in_chains = {order.place for order in rows.why.orders or () if order.depends is Depends.CHAIN}
+        self._made = self._sites(sorted(rows.distances.keys() | in_chains))
+        self._members: dict[LoopPlace | Function, list[Site]] = {}
+        for site in self._made.values():
+            self._members.setdefault(self._group_of(site), []).append(site)
+        # The nanoseconds of work that hides lines of loops, by the function that these are in.
+        self._hidden: dict[Function, list[tuple[LoopPlace, float]]] = {}
+        self._times: dict[LoopPlace | Function, LoopTime] = {}
+        self._set_times()
         self._set_waits(known.sites if known else None)
-        self.all = sorted(found, key=lambda site: (-site.waits.value, -site.time, site.number))
-        self.by_number = {site.number: site for site in self.all}
+        self.loading = _sorted(self._made.values())
+
+    @cached_property
+    def all(self) -> Sequence[Site]:
+        """All sites, also those that load nothing, in the same order. There are many of these, and few reports need
+        them."""
+        self._made.update(self._sites(self._rows.orders.keys() - self._made.keys()))
+        return _sorted(self._made.values())
+
+    def at(self, number: int) -> Site | None:
+        """The site of an instruction, by its number in `why.places`; None if nothing is known of it."""
+        if number not in self._made and number in self._rows.orders:
+            self._made.update(self._sites([number]))
+        return self._made.get(number)
+
+    def _sites(self, numbers: Iterable[int]) -> dict[int, Site]:
+        found: dict[int, Site] = {}
+        for number in numbers:
+            place = self.why.places[number]
+            if place is not None:
+                found[number] = self._known.get(number) or self._site(number, place)
+        return found
 
     def instructions_of(self, loop: LoopPlace) -> int:
         """How many instructions a loop executed itself, without what it calls; 0 if not known."""
@@ -86,28 +113,28 @@ class Sites:
         module = loop.function.object
         return [self._costs.get((module, address), ()) for address in self.loops.addresses(loop)]
 
-    def _groups(self, found: Sequence[Site]) -> dict[LoopPlace | Function, LoopTime]:
-        """The work of each group of sites, and set `_members`. Work that hides lines of an inner loop does not count in
-        the loops around, as it cannot hide more lines there."""
-        members: dict[LoopPlace | Function, list[Site]] = {}
-        for site in found:
-            members.setdefault(self._group_of(site), []).append(site)
-        times: dict[LoopPlace | Function, LoopTime] = {}
-        hidden: dict[Function, list[tuple[LoopPlace, float]]] = {}  # of loops, by the function that they are in
-        for where in sorted(members, key=lambda one: -one.depth if isinstance(one, LoopPlace) else 0):
-            loop = where if isinstance(where, LoopPlace) else None
-            inner = hidden.setdefault(where.function if isinstance(where, LoopPlace) else where, [])
+    def _set_times(self) -> None:
+        """Set the work of each group of sites. Work that hides lines of an inner loop does not count in the loops
+        around, as it cannot hide more lines there."""
+        for where in sorted(self._members, key=lambda one: -one.depth if isinstance(one, LoopPlace) else 0):
+            time = self._time(where)
+            if isinstance(where, LoopPlace):
+                loads = {site.number: site.loads for site in self._members[where]}
+                overlap = time.overlap(loads, self.costs.window)
+                alone, waiting = (time.waiting(loads, self.costs, is_hidden, overlap) for is_hidden in (False, True))
+                hidden = sum(alone.values()) - sum(waiting.values())
+                self._hidden.setdefault(where.function, []).append((where, hidden))
+
+    def _time(self, where: LoopPlace | Function) -> LoopTime:
+        """The work of a group of sites, once that of the loops within it is known."""
+        time = self._times.get(where)
+        if time is None:
+            loop, function = (where, where.function) if isinstance(where, LoopPlace) else (None, where)
+            inner = self._hidden.get(function, ())
             within = sum((much for other, much in inner if loop is None or other.is_within(loop)), 0.0)
             work = self._work(where)
-            time = times[where] = replace(work, work=max(work.work - within, 0.0))
-            if loop is None:
-                continue
-            loads = {site.number: site.loads for site in members[where]}
-            overlap = time.overlap(loads, self.costs.window)
-            alone, waiting = (time.waiting(loads, self.costs, is_hidden, overlap) for is_hidden in (False, True))
-            inner.append((loop, sum(alone.values()) - sum(waiting.values())))
-        self._members = members
-        return times
+            time = self._times[where] = replace(work, work=max(work.work - within, 0.0))
+        return time
 
     def _group_of(self, site: Site) -> LoopPlace | Function:
         """The loop that decides which lines are loaded, if its executed instructions are known; else the function."""
@@ -150,7 +177,7 @@ class Sites:
         """The nanoseconds that changes save in all. changes: by the number of the site. freed: nanoseconds that the
         instructions of `loops` no longer take; several loops become one. What is freed no longer hides lines, so that
         some of it becomes waiting."""
-        groups = list(dict.fromkeys(self._group_of(self.by_number[number]) for number in changes))
+        groups = list(dict.fromkeys(self._group_of(site) for number in changes if (site := self.at(number))))
         together = [where for where in groups if where in loops]
         parts = [self._saved_in([where], changes, 0.0) for where in groups if where not in together]
         parts.append(self._saved_in(together, changes, freed) if together else (freed, freed, freed))
@@ -162,19 +189,23 @@ class Sites:
         self, groups: Sequence[LoopPlace | Function], changes: Mapping[int, Change], freed: float
     ) -> tuple[float, ...]:
         """The nanoseconds saved if the groups become one: the estimate, its lower and its upper bound."""
-        members = [site for where in groups for site in self._members[where]]
+        members = {site.number: site for where in groups for site in self._members.get(where, ())}
+        for number in changes.keys() - members.keys():
+            site = self.at(number)
+            if site is not None and self._group_of(site) in groups:
+                members[number] = site
+        times = [self._time(where) for where in groups]
         now = [
-            self._estimates(self._times[where], {site.number: site.loads for site in self._members[where]})
-            for where in groups
+            self._estimates(time, {site.number: site.loads for site in self._members.get(where, ())})
+            for where, time in zip(groups, times)
         ]
-        times = [self._times[where] for where in groups]
         one = LoopTime(
             max(sum(time.work for time in times) - freed, 0.0),
             sum(time.instructions for time in times), sum(time.mispredicted for time in times),
         )
         then = self._estimates(one, {
-            site.number: site.changed(changes[site.number]) if site.number in changes else site.loads
-            for site in members
+            number: site.changed(changes[number]) if number in changes else site.loads
+            for number, site in sorted(members.items())
         })
         return tuple(
             sum(sum(waits.values()) for waits in before) - sum(after.values()) + freed
@@ -369,6 +400,10 @@ class Sites:
         if outer is None or inner is None or outer == inner:
             return False
         return inner.depth == 1 or outer.function != inner.function or inner.is_within(outer)
+
+
+def _sorted(sites: Iterable[Site]) -> list[Site]:
+    return sorted(sites, key=lambda site: (-site.waits.value, -site.time, site.number))
 
 
 def _without_step(order: Order, step: int) -> Order:

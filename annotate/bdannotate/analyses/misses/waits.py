@@ -46,7 +46,7 @@ def estimated_time(sites: Sites, profile: Profile) -> float:
     """The estimated nanoseconds of the whole run."""
     plain = _plain(profile, sites.costs)
     time = plain(profile.totals())[0] + sum(more[0] for _, _, _, more in _more_work(profile, sites, plain))
-    return time / _PICOSECONDS + sum(site.waiting for site in sites.all)
+    return time / _PICOSECONDS + sum(site.waiting for site in sites.loading)
 
 
 def _plain(profile: Profile, costs: MissCosts) -> _Plain:
@@ -116,7 +116,7 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
             _add(exact, (place.function.object, address), more)
         _add(own, place.function, more)
 
-    for site in sites.all:
+    for site in sites.loading:
         if any(site.waits):
             row = _row(site, sites.costs.instruction)
             function, file, line, address = site.place

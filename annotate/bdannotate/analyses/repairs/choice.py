@@ -89,7 +89,7 @@ def notable_sites(sites: Sites, time: float) -> list[Site]:
     """The sites with a notable share of `time`, the costliest first, without those of the C library and other runtimes,
     which are not to be changed. time: estimated nanoseconds of the run."""
     return [
-        site for site in sites.all
+        site for site in sites.loading
         if site.time >= _NOTABLE * time and not is_runtime(site.place.function.object)
     ][:_MOST_SITES]
 
@@ -130,8 +130,9 @@ def find_repairs(
             chosen.append(repair)
         else:
             alternatives.setdefault(better, []).append(repair)
-    if sites.all and not any(_is_sure(repair, time) for repair in chosen):
-        none = _none(sites, sites.all, notable or sites.all, time)
+    loading = sites.loading or sites.all
+    if loading and not any(_is_sure(repair, time) for repair in chosen):
+        none = _none(sites, loading, notable or loading, time)
         chosen.insert(0, replace(none, is_doubtful=bool(chosen)))
         alternatives = {number + 1: others for number, others in alternatives.items()}
     elif rest := _without_repair(notable, chosen, time):
@@ -186,7 +187,7 @@ def _smaller_working_sets(
 
 def _covers(one: Repair, other: Repair, sites: Sites) -> bool:
     """Whether `one` is about most of the time that `other` is about."""
-    times = {number: sites.by_number[number].time for number in other.sites}
+    times = {number: site.time for number in other.sites if (site := sites.at(number))}
     shared = sum(time for number, time in times.items() if number in one.sites)
     return shared >= _COVERED * sum(times.values())
 

@@ -42,7 +42,7 @@ def fuse_repairs(
         if here is None:
             continue
         for row in site.reuses:
-            before = sites.by_number.get(row.before)
+            before = sites.at(row.before)
             there = _loop_of(before) if before else None
             if before is None or there is None or there == here or not _alike(before, site):
                 continue
@@ -50,7 +50,7 @@ def fuse_repairs(
                 mine = saved.setdefault((there, here), {})
                 known = mine.get(site.number, Amount(0, 0))
                 mine[site.number] = known.plus(Amount(row.misses, row.last_level))
-    members = by_loop(sites.all)
+    members = by_loop(sites.loading)
     for loops in (part for group in _joined(saved) for part in _without_needs(group, needs)):
         here_all = [site for loop in loops for site in members.get(loop, ()) if site.lines]
         gone: dict[int, Amount] = {}

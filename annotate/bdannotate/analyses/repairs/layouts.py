@@ -330,7 +330,7 @@ def _is_shared(sites: Sites, site: Site) -> bool:
     loop = site.inner.loop if site.inner else None
     others = 0
     for row in site.reuses:
-        before = sites.by_number.get(row.before)
+        before = sites.at(row.before)
         if before is not None and (before.inner is None or before.inner.loop != loop):
             others += row.misses
     return others >= _SHARED * site.lines

@@ -41,7 +41,7 @@ def _is_at_fault(sites: Sites, site: Site) -> bool:
     loop = site.inner.loop if site.inner else None
     alongside = 0
     for row in site.reuses:
-        other = sites.by_number.get(row.evictor)
+        other = sites.at(row.evictor)
         if row.cause is Cause.CONFLICT and other and other.inner and other.inner.loop == loop:
             alongside += row.misses if other.inner.step is not None else 0
     return 2 * alongside >= site.conflicts

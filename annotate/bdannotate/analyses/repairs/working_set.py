@@ -41,7 +41,7 @@ def working_set_repairs(
     the number of the site."""
     why = sites.why
     members: dict[_Nest, list[Site]] = {}
-    for site in sites.all:
+    for site in sites.loading:
         members.setdefault(_nest(site), []).append(site)
     for nest in dict.fromkeys(map(_nest, notable)):
         here = [site for site in members[nest] if _is_pass(sites, site)]
