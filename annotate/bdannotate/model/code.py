@@ -95,11 +95,11 @@ class Instructions(Mapping[Place, Mapping[int, InstructionCost]]):
 
     def costs_at(
         self, wanted: Mapping[str, Set[int]], columns: Sequence[int]
-    ) -> dict[tuple[str, int], Row]:
+    ) -> dict[str, dict[int, Row]]:
         """The costs by object file and address. wanted: addresses by object file. If several places have an address,
         the last one counts. columns: the numbers of the events that are wanted."""
         some = self._some
-        found: dict[tuple[str, int], Row] = {}
+        found: dict[str, dict[int, Row]] = {}
         for place, code in self._code.items():
             module = place.function.object
             here = wanted.get(module)
@@ -113,8 +113,7 @@ class Instructions(Mapping[Place, Mapping[int, InstructionCost]]):
                 else:
                     row = tuple([cost[column] for column in columns])
                 rows[address] = add_rows(rows[address], row) if address in rows else row
-            for address, row in rows.items():
-                found[module, address] = row
+            found.setdefault(module, {}).update(rows)
         return found
 
 
@@ -181,16 +180,17 @@ def jumps_of(profile_jumps: Mapping[Jump, JumpCount], functions: Container[Funct
 
 def costs_at(
     instructions: Mapping[Place, Mapping[int, InstructionCost]], wanted: Mapping[str, Set[int]], columns: Sequence[int]
-) -> dict[tuple[str, int], Row]:
+) -> dict[str, dict[int, Row]]:
     """The costs by object file and address, without making objects of other instructions. wanted: addresses by object
     file. columns: the numbers of the events that are wanted."""
     if isinstance(instructions, Instructions):
         return instructions.costs_at(wanted, columns)
-    return {
-        (place.function.object, address): tuple([rows[address].cost[column] for column in columns])
-        for place, rows in instructions.items()
-        for address in rows.keys() & wanted.get(place.function.object, frozenset())
-    }
+    found: dict[str, dict[int, Row]] = {}
+    for place, rows in instructions.items():
+        module = place.function.object
+        for address in rows.keys() & wanted.get(module, frozenset()):
+            found.setdefault(module, {})[address] = tuple([rows[address].cost[column] for column in columns])
+    return found
 
 
 def looked_at_once(

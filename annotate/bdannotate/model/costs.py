@@ -10,6 +10,9 @@ from .profile import (
     Call, CallSite, Function, InstructionCall, InstructionCost, Jump, JumpCount, Place, Row, ThreadOrigin,
     add_rows, sum_rows,
 )
+from .rows import maker
+
+_call = maker(Call)
 
 
 class Costs:
@@ -36,11 +39,11 @@ class Costs:
 
     def add_call(self, site: CallSite, calls: int, cost: Row) -> None:
         known = self.calls.get(site)
-        self.calls[site] = known.plus(calls, cost) if known else Call(calls, cost)
+        self.calls[site] = known.plus(calls, cost) if known else _call((calls, cost))
 
     def add_instruction_call(self, key: InstructionCall, calls: int, cost: Row) -> None:
         known = self.instruction_calls.get(key)
-        self.instruction_calls[key] = known.plus(calls, cost) if known else Call(calls, cost)
+        self.instruction_calls[key] = known.plus(calls, cost) if known else _call((calls, cost))
 
     def add_jump(self, jump: Jump, count: JumpCount) -> None:
         known = self.jumps.get(jump)

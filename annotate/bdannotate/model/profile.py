@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields
 from operator import add, sub
 from typing import Any, NamedTuple
 
-from .rows import TableColumns
+from .rows import TableColumns, maker
 
 Row = tuple[int, ...]
 
@@ -79,7 +79,10 @@ class Call(NamedTuple):
     cost: Row
 
     def plus(self, calls: int, cost: Row) -> Call:
-        return Call(self.calls + calls, add_rows(self.cost, cost))
+        return _call((self.calls + calls, add_rows(self.cost, cost)))
+
+
+_call = maker(Call)
 
 
 class InstructionCost(NamedTuple):

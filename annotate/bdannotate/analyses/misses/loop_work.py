@@ -51,7 +51,7 @@ def loop_bodies(profile: Profile, nests: Mapping[Function, Nest], most: int = _M
         outer = {loop.parent for loop in nest.loops}
         loops: dict[int, dict[int, int]] = {}
         for address, number in nest.innermost.items():
-            if number not in outer and (row := costs.get((function.object, address))):
+            if number not in outer and (row := costs.get(function.object, {}).get(address)):
                 loops.setdefault(number, {})[address] = row[0]
         for instructions in loops.values():
             total = sum(instructions.values())

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import compress
-from operator import not_
 from typing import NamedTuple
 
 from ...model.machine import Figure, Machine, Order
-from ...model.rows import Rows
+from ...model.rows import Rows, maker
 from ...model.why import Distance, bucket_start
 
 
@@ -134,20 +132,37 @@ class Missed(NamedTuple):
         return Missed(first, far, first, far, (_near(0, first - far),) if first > far else ())
 
 
-_NOTHING = Missed(0, 0, 0, 0, ())
+_missed = maker(Missed)
+NOTHING_MISSED = Missed(0, 0, 0, 0, ())
 
 
-def missed(rows: Sequence[Distance]) -> Missed:
-    """What these distances, in any order, add up to."""
-    if not rows:
-        return _NOTHING
-    _, buckets, misses, last = rows.columns if isinstance(rows, Rows) else zip(*rows)
-    first = first_far = 0
-    if 0 in buckets:
-        first = sum(compress(misses, map(not_, buckets)))
-        first_far = sum(compress(last, map(not_, buckets)))
-    near = [_near(bucket, more - less) for bucket, more, less in zip(buckets, misses, last) if more > less]
-    return Missed(sum(misses), sum(last), first, first_far, tuple(near))
+def missed(rows: Iterable[Distance]) -> Missed:
+    """What the distances of an instruction, in any order, add up to."""
+    return next(iter(missed_by_place(rows).values()), NOTHING_MISSED)
+
+
+def missed_by_place(rows: Iterable[Distance]) -> dict[int, Missed]:
+    """The same by the number of the instruction, whose rows follow each other."""
+    found: dict[int, Missed] = {}
+    columns = rows.columns if isinstance(rows, Rows) else [*zip(*rows)]
+    before, lines, far, first, first_far = -1, 0, 0, 0, 0
+    near: list[tuple[int, float]] = []
+    for place, bucket, misses, last in zip(*columns):
+        if place != before:
+            if before >= 0:
+                found[before] = _missed((lines, far, first, first_far, tuple(near)))
+            before, lines, far, first, first_far = place, 0, 0, 0, 0
+            near.clear()
+        lines += misses
+        far += last
+        if not bucket:
+            first += misses
+            first_far += last
+        if misses > last:
+            near.append(_near(bucket, misses - last))
+    if before >= 0:
+        found[before] = _missed((lines, far, first, first_far, tuple(near)))
+    return found
 
 
 @lru_cache(1 << 14)

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ...model.code import costs_at
 from ...model.machine import Machine
 from ...model.profile import Function, Profile, Row
-from ...model.why import Order, Reuse, Why, by_place
-from .miss_costs import MISPREDICTED, MissCosts, Rounds
+from ...model.why import Instruction, Order, Reuse, Why, by_place
+from .miss_costs import MISPREDICTED, MissCosts, Rounds, missed_by_place
 
 _Number = TypeVar("_Number", int, float)
 # The events that sites are made of. Other costs of their instructions would take most of the memory.
@@ -21,17 +21,9 @@ _EVENTS = (
 )
 
 
-class DataCounts(NamedTuple):
-    """The counts of an instruction's data. The fields are named like their events."""
-
-    Dr: int
-    Dw: int
-    EvLineD1: int
-    UsByteD1: int
-    DLconf: int
-
-
-_NO_DATA = DataCounts(0, 0, 0, 0, 0)
+# Those of them that the use of an instruction's data is told by.
+_OF_DATA = ("Dr", "Dw", "EvLineD1", "UsByteD1", "DLconf")
+_NO_DATA = (0,) * len(_OF_DATA)
 
 
 class SiteRows:
@@ -50,7 +42,7 @@ class SiteRows:
         self._events = {event: number for number, event in enumerate(known)}
         self._columns = [profile.events.index(event) for event in known]
         # Behind the costs of an instruction, a 0 stands for events that the profile does not have.
-        self._of_data = itemgetter(*(self._events.get(event, -1) for event in DataCounts._fields))
+        self._of_data: Callable[[Row], Row] = itemgetter(*(self._events.get(event, -1) for event in _OF_DATA))
         wanted: dict[str, set[int]] = {}
         for place in why.places:
             if place is not None:
@@ -69,6 +61,7 @@ class SiteRows:
             for index, count in enumerate(stay[2:]):
                 sums[index] += count
         self.distances = by_place(why.distances)
+        self.missed = missed_by_place(why.distances)
 
     @cached_property
     def instructions(self) -> Mapping[Function, int]:
@@ -95,17 +88,19 @@ class SiteRows:
         """What `count` needs of a row of the profile."""
         return tuple(map(row.__getitem__, self._columns))
 
-    def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[tuple[str, int], Row]:
-        """The costs of the wanted addresses, which are given by object file; for `count`."""
+    def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[str, dict[int, Row]]:
+        """The costs of the wanted addresses, both by object file; for `count`."""
         return costs_at(self._instructions, wanted, self._columns)
 
-    def cost(self, module: str, address: int) -> Row:
+    def cost(self, place: Instruction) -> Row:
         """The costs of an instruction that misses, for `count`; empty if the profile does not have them."""
-        return self._costs.get((module, address), ())
+        function, _, _, address = place
+        return self._costs.get(function.object, {}).get(address, ())
 
-    def of_data(self, cost: Row) -> DataCounts:
-        """The counts of data in such costs; 0 if these are empty, and of events that the profile does not have."""
-        return DataCounts._make(self._of_data((*cost, 0))) if cost else _NO_DATA
+    def of_data(self, cost: Row) -> Row:
+        """The counts of data in such costs (_OF_DATA); 0 if these are empty, and of events that the profile does not
+        have."""
+        return self._of_data((*cost, 0)) if cost else _NO_DATA
 
     def has(self, event: str) -> bool:
         """Whether the profile has an event."""

@@ -11,17 +11,18 @@ from functools import cached_property
 
 from ...model.frames import Chains
 from ...model.profile import Function, Row
-from ...model.rows import Rows
+from ...model.rows import Rows, maker
 from ...model.why import Depends, Distance, Instruction, Order, Reuse
 from ...model.work import Estimate
 from ..code.inlined_lines import Chooser
 from ..code.ownership import Folders, is_foreign
 from .loop_nests import LoopPlace, Loops
-from .miss_costs import Loads, missed
+from .miss_costs import NOTHING_MISSED, Loads
 from .overlap import LoopTime
 from .site import Change, Level, Site, Walks, constant_step, step_of_some, steps_seen
 from .site_rows import SiteRows
 
+_estimate = maker(Estimate)
 _NO_DISTANCES = Rows.of(Distance, ())
 # A loop that goes through data with small steps brings new lines in at least this many of its iterations.
 _ROUNDS = 3
@@ -67,7 +68,7 @@ class Sites:
         self._chains = chains
         self._is_library = folders.is_library
         self._chooser = Chooser(chains, folders.is_library, ())
-        self._costs: dict[tuple[str, int], Row] | None = None  # of the loops
+        self._costs: dict[str, dict[int, Row]] | None = None  # of the loops
         self._known = known.by_number if known else {}
         in_chains = {order.place for order in rows.why.orders or () if order.depends is Depends.CHAIN}
         self._made = self._sites(sorted(rows.distances.keys() | in_chains))
@@ -110,8 +111,8 @@ class Sites:
         """The costs of each instruction of a loop; empty ones if the profile does not have them."""
         if self._costs is None:
             self._costs = self._rows.costs_at(self.loops.all_addresses())
-        module = loop.function.object
-        return [self._costs.get((module, address), ()) for address in self.loops.addresses(loop)]
+        known = self._costs.get(loop.function.object, {})
+        return [known.get(address, ()) for address in self.loops.addresses(loop)]
 
     def _set_times(self) -> None:
         """Set the work of each group of sites. Work that hides lines of an inner loop does not count in the loops
@@ -149,7 +150,7 @@ class Sites:
             waiting = [site for site in here if site.loads.matter]
             value, least, most = self._estimates(self._times[where], {site.number: site.loads for site in waiting})
             for site in waiting:
-                site.waits = Estimate(value[site.number], least[site.number], most[site.number])
+                site.waits = _estimate((value[site.number], least[site.number], most[site.number]))
 
     def has_group(self, where: LoopPlace | Function, members: Sequence[Site], time: LoopTime) -> bool:
         """Whether the group `where` has exactly these members and this time here."""
@@ -255,9 +256,9 @@ class Sites:
         reuses = self._rows.reuses.get(number, ())
         orders = self._rows.orders.get(number, ())
         stays = self._rows.stays.get(number)
-        cost = self._rows.cost(place.function.object, place.address)
+        cost = self._rows.cost(place)
         reads, writes, evicted, used_bytes, conflicts = self._rows.of_data(cost)
-        misses = missed(distances)
+        misses = self._rows.missed.get(number, NOTHING_MISSED)
         used = used_bytes / evicted if evicted else 0.0
         late = never = None
         if stays and stays[0]:

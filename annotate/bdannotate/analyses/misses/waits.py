@@ -19,6 +19,7 @@ from typing import TypeVar
 from ...model.components import strongly_connected
 from ...model.metrics import TIMES
 from ...model.profile import Call, Function, InstructionCall, InstructionCost, Place, Profile, Row
+from ...model.rows import maker
 from .miss_costs import MissCosts
 from .site import Site
 from .sites import Sites
@@ -38,6 +39,7 @@ _ROUNDS = 12
 _NONE = (0.0,) * len(MADE)
 _WITHOUT_TIMES = _NONE[:-len(TIMES)]
 _NO_WAITS = (0,) * len(_WITHOUT_TIMES)
+_call, _place = maker(Call), maker(Place)
 # Returns the time of a row of the profile without waiting, in picoseconds: the estimate, its lower and upper bounds.
 _Plain = Callable[[Row], tuple[float, float, float]]
 
@@ -46,7 +48,7 @@ def estimated_time(sites: Sites, profile: Profile) -> float:
     """The estimated nanoseconds of the whole run."""
     plain = _plain(profile, sites.costs)
     time = plain(profile.totals())[0] + sum(more[0] for _, _, _, more in _more_work(profile, sites, plain))
-    return time / _PICOSECONDS + sum(site.waiting for site in sites.loading)
+    return time / _PICOSECONDS + sum([site.waits.value for site in sites.loading])
 
 
 def _plain(profile: Profile, costs: MissCosts) -> _Plain:
@@ -120,7 +122,7 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
         if any(site.waits):
             row = _row(site, sites.costs.instruction)
             function, file, line, address = site.place
-            charge(Place(function, file), line, address, row, waited)
+            charge(_place((function, file)), line, address, row, waited)
     for place, line, address, times in _more_work(profile, sites, plain):
         charge(place, line, address, (*_WITHOUT_TIMES, *times), worked)
 
@@ -158,7 +160,7 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
 
     def longer(call: Call, callee: Function) -> Call:
         work = work_of_call(callee, call.cost) if work_of_call else _NONE
-        return Call(call.calls, whole(call.cost, waits_of_call(callee, call.cost), work))
+        return _call((call.calls, whole(call.cost, waits_of_call(callee, call.cost), work)))
 
     calls = {site: longer(call, site.callee) for site, call in profile.calls.items()}
     instruction_calls: dict[InstructionCall, Call] = {
