@@ -53,7 +53,8 @@ jump=1 0x20 6
 def why(places=(), scopes=(), orders=()):
     distances = Rows.of(Distance, ((number, 1, 10 * number, 0) for number in range(1, len(places) + 1)))
     return Why(
-        (), 64, 64, 1024, 16, 1, 1, (100, 100), (None, *places), (NO_SCOPE, *scopes), distances, (), orders, ()
+        (), 64, 64, 1024, 16, 1, 1, (100, 100), (None, *places), (NO_SCOPE, *scopes), distances, (),
+        Rows.of(Order, orders), (),
     )
 
 

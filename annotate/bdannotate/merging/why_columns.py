@@ -58,9 +58,9 @@ def unpacked(found: PackedWhy) -> Why:
     functions = (None, *found.functions)
     distances = Rows.of(Distance, zip(*columns["distances"]))
     reuses = tuple(Reuse._make((*row[:4], _CAUSES[row[4]], *row[5:])) for row in zip(*columns["reuses"]))
-    orders = tuple(
-        Order._make((*row[:12], _pairs(row[12:18]), _DEPENDS[row[18]], *row[19:])) for row in zip(*columns["orders"])
-    )
+    orders = Rows.of(Order, (
+        (*row[:12], _pairs(row[12:18]), _DEPENDS[row[18]], *row[19:]) for row in zip(*columns["orders"])
+    ))
     inclusive = Rows.of(Inclusive, (
         (found.functions[row[0] - 1], functions[row[1]], *row[2:]) for row in zip(*columns["inclusive"])
     ))

@@ -70,7 +70,7 @@ def fit_to_write(why: Why, most_inclusive: int, most_orders: int) -> Why:
         # Those that have no place already come last.
         ranked = sorted(orders, key=lambda order: (not order.place, -order.accesses, order))
         accesses = sum(order.accesses for order in ranked[most_orders - 1:])
-        why = replace(why, orders=(*ranked[: most_orders - 1], Order.without_place(accesses)))
+        why = replace(why, orders=Rows.of(Order, [*ranked[: most_orders - 1], Order.without_place(accesses)]))
     return why
 
 

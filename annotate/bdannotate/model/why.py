@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from .graph import build
 from .profile import Function, Part, Profile
@@ -115,6 +115,37 @@ class Order(NamedTuple):
         return Order(0, 0, 0, accesses, 0, 0, 0, 0, 0, 0, 0, 0, (), Depends.UNKNOWN, 0, 0)
 
 
+class StrideColumn(Sequence[tuple[tuple[int, int], ...]]):
+    """A column of Order.strides, each of which is made whenever it is looked at."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Sequence[Sequence[int]]) -> None:
+        """columns: the first steps, how often they occurred, the second steps, and so on, as 64-bit numbers without
+        sign, in any order. They must not be modified."""
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[tuple[int, int], ...]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> StrideColumn: ...
+
+    def __getitem__(self, index: int | slice) -> tuple[tuple[int, int], ...] | StrideColumn:
+        if isinstance(index, slice):
+            return StrideColumn([column[index] for column in self._columns])
+        row = [column[index] for column in self._columns]
+        found = [(_signed(step), times) for step, times in zip(row[::2], row[1::2]) if times]
+        return tuple(sorted(found, key=lambda step: -step[1]))
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >> 63 else number
+
+
 class Stay(NamedTuple):
     """Lines that an instruction loaded, and their use until they left D1."""
 
@@ -169,7 +200,7 @@ class Why:
     scopes: tuple[Scope, ...]
     distances: Rows[Distance]  # those of an instruction follow each other
     reuses: tuple[Reuse, ...] | None
-    orders: tuple[Order, ...] | None
+    orders: Rows[Order] | None
     stays: tuple[Stay, ...] | None
     data: Rows[DataDistance] | None = None
     inclusive: Rows[Inclusive] | None = None
@@ -182,8 +213,6 @@ class Why:
         state["places"] = RowColumns(Instruction, self.places)
         if self.reuses is not None:
             state["reuses"] = RowColumns(Reuse, self.reuses)
-        if self.orders is not None:
-            state["orders"] = RowColumns(Order, self.orders)
         return _unpacked, (state,)
 
     def misses(self) -> int:
@@ -195,7 +224,7 @@ class Why:
         return replace(
             self, distances=Rows.of(Distance, ()),
             reuses=None if self.reuses is None else (),
-            orders=None if self.orders is None else (),
+            orders=None if self.orders is None else Rows.of(Order, ()),
             stays=None if self.stays is None else (),
             data=None if self.data is None else Rows.of(DataDistance, ()),
             inclusive=None if self.inclusive is None else Rows.of(Inclusive, ()),

@@ -121,7 +121,7 @@ class WhySum:
             _if_all(found, lambda one: one.reuses, (
                 Reuse(*key, *sums) for key, sums in sorted(self._reuses.items())
             )),
-            _if_all(found, lambda one: one.orders, (
+            None if any(one.orders is None for one in found) else Rows.of(Order, (
                 sums.order(*key) for key, sums in self._orders.items()
             )),
             _if_all(found, lambda one: one.stays, (

@@ -166,7 +166,8 @@ def repairs_of(sites: Sites, profile: Profile, objects: Objects | None, inputs: 
 def _of_others(sites: Sites, functions: frozenset[Function]) -> dict[int, Site]:
     """The sites that are neither in these functions nor in loops of theirs, by number."""
     scopes = {number for number, scope in enumerate(sites.why.scopes) if scope.place.function in functions}
-    within = {order.place for order in sites.why.orders or () if order.scope in scopes}
+    places, within_scopes = sites.why.orders.columns[:2] if sites.why.orders else ((), ())
+    within = {place for place, scope in zip(places, within_scopes) if scope in scopes}
     within.update(reuse.place for reuse in sites.why.reuses or () if reuse.scope in scopes)
     return {
         site.number: site for site in sites.loading

@@ -14,8 +14,8 @@ from ..model.narrow import zeros
 from ..model.profile import Function
 from ..model.rows import Rows, maker
 from ..model.why import (
-    NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Order, Reuse, Sampled, Stay, Why,
-    with_scaled_reuses,
+    NO_SCOPE, Cause, DataDistance, Depends, Distance, Inclusive, Order, Reuse, Sampled, Stay,
+    StrideColumn, Why, with_scaled_reuses,
 )
 from ..model.why_merge import merge
 from .columns import path_beside
@@ -45,7 +45,6 @@ _SECTIONS = {
 }
 _CAUSES = {int(cause): cause for cause in Cause}
 _DEPENDS = {int(depends): depends for depends in Depends}
-_Strides = tuple[tuple[int, int], ...]
 # Buckets are quarter powers of two, up to 2^64 lines.
 _MOST_BUCKETS = 4 * 64 + 1
 
@@ -177,7 +176,7 @@ class _Rows:
             if cause not in _CAUSES or last > misses:
                 raise FormatProblem(f"reuses: impossible values: cause {cause}, {misses:,} misses, {last:,} of LL")
 
-    def orders(self) -> tuple[Order, ...] | None:
+    def orders(self) -> Rows[Order] | None:
         table = self._found.get("orders")
         if table is None:
             return None
@@ -189,8 +188,7 @@ class _Rows:
                 self._check(by, self._places, "place")
                 self._check(within, self._scopes, "scope")
         kinds = [_DEPENDS.get(one, Depends.UNKNOWN) for one in depends]
-        strides = map(_strides, *steps)
-        return tuple(map(maker(Order), zip(place, scope, *others[:10], strides, kinds, on, weight, access)))
+        return Rows(Order, (place, scope, *others[:10], StrideColumn(steps), kinds, on, weight, access))
 
     def stays(self) -> tuple[Stay, ...] | None:
         table = self._found.get("stays")
@@ -218,15 +216,3 @@ def _sampled(text: str) -> Sampled:
             f"order-sample: '{shorten(text)}' is not two numbers, the accesses looked at and all accesses"
         )
     return Sampled(*map(int, words))
-
-
-def _strides(one: int, times: int, other: int, other_times: int, third: int, third_times: int) -> _Strides:
-    """Steps with their frequencies, the most frequent first. Steps that did not occur are left out."""
-    if not times and not other_times and not third_times:
-        return ()
-    steps = (one, times), (other, other_times), (third, third_times)
-    return tuple(sorted([(_signed(step), number) for step, number in steps if number], key=lambda step: -step[1]))
-
-
-def _signed(number: int) -> int:
-    return number - (1 << 64) if number >> 63 else number

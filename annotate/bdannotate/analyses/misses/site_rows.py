@@ -11,7 +11,8 @@ from typing import TypeVar
 from ...model.code import costs_at
 from ...model.machine import Machine
 from ...model.profile import Function, Profile, Row
-from ...model.why import Instruction, Order, Reuse, Why, by_place
+from ...model.rows import Rows
+from ...model.why import Depends, Instruction, Order, Reuse, Why, by_place
 from .miss_costs import MISPREDICTED, MissCosts, Rounds, missed_by_place
 
 _Number = TypeVar("_Number", int, float)
@@ -52,9 +53,10 @@ class SiteRows:
         self.reuses: dict[int, list[Reuse]] = {}
         for row in why.reuses or ():
             self.reuses.setdefault(row.place, []).append(row)
-        self.orders: dict[int, list[Order]] = {}
-        for order in why.orders or ():
-            self.orders.setdefault(order.place, []).append(order)
+        self._orders = why.orders or Rows.of(Order, ())
+        self._orders_of: dict[int, list[int]] = {}  # the numbers of their rows
+        for at, number in enumerate(self._orders.columns[0]):
+            self._orders_of.setdefault(number, []).append(at)
         self.stays: dict[int, list[int]] = {}
         for stay in why.stays or ():
             sums = self.stays.setdefault(stay.place, [0, 0, 0, 0])
@@ -62,6 +64,21 @@ class SiteRows:
                 sums[index] += count
         self.distances = by_place(why.distances)
         self.missed = missed_by_place(why.distances)
+
+    @property
+    def in_order(self) -> Set[int]:
+        """The instructions whose order of addresses is known."""
+        return self._orders_of.keys()
+
+    @property
+    def in_chains(self) -> set[int]:
+        """The instructions whose addresses are of a chain."""
+        places, depends = (self._orders.columns[Order._fields.index(name)] for name in ("place", "depends"))
+        return {place for place, one in zip(places, depends) if one is Depends.CHAIN}
+
+    def orders(self, number: int) -> list[Order]:
+        """The rows about the order of an instruction's addresses."""
+        return [self._orders[at] for at in self._orders_of.get(number, ())]
 
     @cached_property
     def instructions(self) -> Mapping[Function, int]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from ...model.frames import Chains
 from ...model.profile import Function, Row
 from ...model.rows import Rows, maker
-from ...model.why import Depends, Distance, Instruction, Order, Reuse
+from ...model.why import Distance, Instruction, Order, Reuse
 from ...model.work import Estimate
 from ..code.inlined_lines import Chooser
 from ..code.ownership import Folders, is_foreign
@@ -70,8 +70,7 @@ class Sites:
         self._chooser = Chooser(chains, folders.is_library, ())
         self._costs: dict[str, dict[int, Row]] | None = None  # of the loops
         self._known = known.by_number if known else {}
-        in_chains = {order.place for order in rows.why.orders or () if order.depends is Depends.CHAIN}
-        self._made = self._sites(sorted(rows.distances.keys() | in_chains))
+        self._made = self._sites(sorted(rows.distances.keys() | rows.in_chains))
         self._members: dict[LoopPlace | Function, list[Site]] = {}
         for site in self._made.values():
             self._members.setdefault(self._group_of(site), []).append(site)
@@ -86,12 +85,12 @@ class Sites:
     def all(self) -> Sequence[Site]:
         """All sites, also those that load nothing, in the same order. There are many of these, and few reports need
         them."""
-        self._made.update(self._sites(self._rows.orders.keys() - self._made.keys()))
+        self._made.update(self._sites(self._rows.in_order - self._made.keys()))
         return _sorted(self._made.values())
 
     def at(self, number: int) -> Site | None:
         """The site of an instruction, by its number in `why.places`; None if nothing is known of it."""
-        if number not in self._made and number in self._rows.orders:
+        if number not in self._made and number in self._rows.in_order:
             self._made.update(self._sites([number]))
         return self._made.get(number)
 
@@ -254,7 +253,7 @@ class Sites:
     def _site(self, number: int, place: Instruction) -> Site:
         distances = self._rows.distances.get(number, _NO_DISTANCES)
         reuses = self._rows.reuses.get(number, ())
-        orders = self._rows.orders.get(number, ())
+        orders = self._rows.orders(number)
         stays = self._rows.stays.get(number)
         cost = self._rows.cost(place)
         reads, writes, evicted, used_bytes, conflicts = self._rows.of_data(cost)
