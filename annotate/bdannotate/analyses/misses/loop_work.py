@@ -45,7 +45,7 @@ def loop_bodies(profile: Profile, nests: Mapping[Function, Nest], most: int = _M
     for function, nest in nests.items():
         wanted.setdefault(function.object, set()).update(nest.innermost)
     costs = costs_at(profile.instructions, wanted, [event])
-    calling = {(site.caller.object, site.address) for site in profile.instruction_calls}
+    calling: set[tuple[str, int]] | None = None
     found: list[tuple[int, LoopBody]] = []
     for function, nest in nests.items():
         outer = {loop.parent for loop in nest.loops}
@@ -55,7 +55,11 @@ def loop_bodies(profile: Profile, nests: Mapping[Function, Nest], most: int = _M
                 loops.setdefault(number, {})[address] = row[0]
         for instructions in loops.values():
             total = sum(instructions.values())
-            if total >= max(least, 1) and not _calls(function.object, instructions, calling):
+            if total < max(least, 1):
+                continue
+            if calling is None:
+                calling = {(caller.object, address) for caller, _, address in profile.instruction_calls}
+            if not _calls(function.object, instructions, calling):
                 made = _body(function, instructions)
                 if made is not None:
                     found.append((total, made))

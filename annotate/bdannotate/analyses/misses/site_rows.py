@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cached_property
 from operator import itemgetter
-from typing import TypeVar
 
 from ...model.code import costs_at
 from ...model.machine import Machine
@@ -15,13 +14,10 @@ from ...model.rows import Rows
 from ...model.why import Depends, Instruction, Order, Reuse, Why, by_place
 from .miss_costs import MISPREDICTED, MissCosts, Rounds, missed_by_place
 
-_Number = TypeVar("_Number", int, float)
 # The events that sites are made of. Other costs of their instructions would take most of the memory.
 _EVENTS = (
     "Ir", "Dr", "Dw", "EvLineD1", "UsByteD1", "DLconf", "Bcm", "Bim", "DT2mr", "DT2mw", "DH2mr", "DH2mw",
 )
-
-
 # Those of them that the use of an instruction's data is told by.
 _OF_DATA = ("Dr", "Dw", "EvLineD1", "UsByteD1", "DLconf")
 _NO_DATA = (0,) * len(_OF_DATA)
@@ -44,12 +40,6 @@ class SiteRows:
         self._columns = [profile.events.index(event) for event in known]
         # Behind the costs of an instruction, a 0 stands for events that the profile does not have.
         self._of_data: Callable[[Row], Row] = itemgetter(*(self._events.get(event, -1) for event in _OF_DATA))
-        wanted: dict[str, set[int]] = {}
-        for place in why.places:
-            if place is not None:
-                wanted.setdefault(place.function.object, set()).add(place.address)
-        self._instructions = profile.instructions
-        self._costs = self.costs_at(wanted)
         self.reuses: dict[int, list[Reuse]] = {}
         for row in why.reuses or ():
             self.reuses.setdefault(row.place, []).append(row)
@@ -64,15 +54,16 @@ class SiteRows:
                 sums[index] += count
         self.distances = by_place(why.distances)
         self.missed = missed_by_place(why.distances)
+        # The instructions that load lines or are in a chain that others may wait for.
+        self.loading = self.distances.keys() | self._in_chains()
+        self._costs = self._costs_of(self.loading)
 
     @property
     def in_order(self) -> Set[int]:
         """The instructions whose order of addresses is known."""
         return self._orders_of.keys()
 
-    @property
-    def in_chains(self) -> set[int]:
-        """The instructions whose addresses are of a chain."""
+    def _in_chains(self) -> set[int]:
         places, depends = (self._orders.columns[Order._fields.index(name)] for name in ("place", "depends"))
         return {place for place, one in zip(places, depends) if one is Depends.CHAIN}
 
@@ -83,36 +74,48 @@ class SiteRows:
     @cached_property
     def instructions(self) -> Mapping[Function, int]:
         """How many instructions each function executed itself."""
-        return self._of_functions(lambda row: self.count(row, "Ir"))
+        return self._of_functions("Ir")
 
     @cached_property
     def mispredictions(self) -> Mapping[Function, float]:
         """The mispredicted branches of each function itself, as `mispredicted` counts them."""
-        return self._of_functions(self.mispredicted)
+        return {function: MISPREDICTED * count for function, count in self._of_functions("Bcm", "Bim").items()}
 
     def mispredicted(self, cost: Row) -> float:
         """How many branches a current processor would mispredict; 0 if the run did not simulate branch prediction."""
         return MISPREDICTED * (self.count(cost, "Bcm") + self.count(cost, "Bim"))
 
-    def _of_functions(self, count: Callable[[Row], _Number]) -> dict[Function, _Number]:
-        found: dict[Function, _Number] = {}
-        for place, rows in self._profile.lines.items():
-            own = map(count, map(self._known, rows.values()))
-            found[place.function] = sum(own, found.get(place.function, count(())))
+    def _of_functions(self, *events: str) -> dict[Function, int]:
+        """The sum of these events of each function itself; none if the profile has none of them."""
+        columns = [self._columns[self._events[event]] for event in events if event in self._events]
+        found: dict[Function, int] = {}
+        for place, rows in self._profile.lines.items() if columns else ():
+            own = sum([row[column] for row in rows.values() for column in columns])
+            found[place.function] = found.get(place.function, 0) + own
         return found
-
-    def _known(self, row: Row) -> Row:
-        """What `count` needs of a row of the profile."""
-        return tuple(map(row.__getitem__, self._columns))
 
     def costs_at(self, wanted: Mapping[str, Set[int]]) -> dict[str, dict[int, Row]]:
         """The costs of the wanted addresses, both by object file; for `count`."""
-        return costs_at(self._instructions, wanted, self._columns)
+        return costs_at(self._profile.instructions, wanted, self._columns)
 
-    def cost(self, place: Instruction) -> Row:
-        """The costs of an instruction that misses, for `count`; empty if the profile does not have them."""
+    def cost(self, number: int, place: Instruction) -> Row:
+        """The costs of an instruction, for `count`; empty if the profile does not have them."""
         function, _, _, address = place
-        return self._costs.get(function.object, {}).get(address, ())
+        costs = self._costs if number in self.loading else self._other_costs
+        return costs.get(function.object, {}).get(address, ())
+
+    @cached_property
+    def _other_costs(self) -> dict[str, dict[int, Row]]:
+        """Those of instructions that load nothing. They are many, and rarely needed."""
+        return self._costs_of(self.in_order - self.loading)
+
+    def _costs_of(self, numbers: Iterable[int]) -> dict[str, dict[int, Row]]:
+        wanted: dict[str, set[int]] = {}
+        for number in numbers:
+            place = self.why.places[number]
+            if place is not None:
+                wanted.setdefault(place.function.object, set()).add(place.address)
+        return self.costs_at(wanted)
 
     def of_data(self, cost: Row) -> Row:
         """The counts of data in such costs (_OF_DATA); 0 if these are empty, and of events that the profile does not

@@ -70,7 +70,7 @@ class Sites:
         self._chooser = Chooser(chains, folders.is_library, ())
         self._costs: dict[str, dict[int, Row]] | None = None  # of the loops
         self._known = known.by_number if known else {}
-        self._made = self._sites(sorted(rows.distances.keys() | rows.in_chains))
+        self._made = self._sites(sorted(rows.loading))
         self._members: dict[LoopPlace | Function, list[Site]] = {}
         for site in self._made.values():
             self._members.setdefault(self._group_of(site), []).append(site)
@@ -133,7 +133,7 @@ class Sites:
             inner = self._hidden.get(function, ())
             within = sum((much for other, much in inner if loop is None or other.is_within(loop)), 0.0)
             work = self._work(where)
-            time = self._times[where] = replace(work, work=max(work.work - within, 0.0))
+            time = self._times[where] = replace(work, work=max(work.work - within, 0.0)) if within else work
         return time
 
     def _group_of(self, site: Site) -> LoopPlace | Function:
@@ -255,7 +255,7 @@ class Sites:
         reuses = self._rows.reuses.get(number, ())
         orders = self._rows.orders(number)
         stays = self._rows.stays.get(number)
-        cost = self._rows.cost(place)
+        cost = self._rows.cost(number, place)
         reads, writes, evicted, used_bytes, conflicts = self._rows.of_data(cost)
         misses = self._rows.missed.get(number, NOTHING_MISSED)
         used = used_bytes / evicted if evicted else 0.0

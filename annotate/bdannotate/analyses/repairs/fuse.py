@@ -35,7 +35,7 @@ def fuse_repairs(
 ) -> Iterator[Repair]:
     """The fusions of the notable sites' loops. needs: returns whether the second of two loops needs what the first one
     accumulates; None if not known."""
-    calls = _first_calls(profile)
+    calls: _Calls | None = None
     saved: dict[tuple[LoopPlace, LoopPlace], dict[int, Amount]] = {}
     for site in notable:
         here = _loop_of(site)
@@ -46,6 +46,7 @@ def fuse_repairs(
             there = _loop_of(before) if before else None
             if before is None or there is None or there == here or not _alike(before, site):
                 continue
+            calls = _first_calls(profile) if calls is None else calls
             if _is_beside(there, here, calls) and needs(there, here) is not True:
                 mine = saved.setdefault((there, here), {})
                 known = mine.get(site.number, Amount(0, 0))

@@ -42,9 +42,10 @@ def working_set_repairs(
     why = sites.why
     members: dict[_Nest, list[Site]] = {}
     for site in sites.loading:
-        members.setdefault(_nest(site), []).append(site)
+        if site.levels:  # else it is no pass
+            members.setdefault(_nest(site), []).append(site)
     for nest in dict.fromkeys(map(_nest, notable)):
-        here = [site for site in members[nest] if _is_pass(sites, site)]
+        here = [site for site in members.get(nest, ()) if _is_pass(sites, site)]
         for of_ll, lines in ((False, why.d1_lines), (True, why.ll_lines)):
             knee = _knee(sites, here, of_ll, lines * why.line)
             if knee is not None and _saves(sites, here, of_ll, _REACH * lines):
