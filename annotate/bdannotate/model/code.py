@@ -130,10 +130,14 @@ class JumpRow(NamedTuple):
     executed: int
 
 
+# The values of a JumpRow.
+JumpValues = tuple[int, int, Place, int, int, bool, int, int]
+
+
 class Jumps(Mapping[Jump, JumpCount]):
     """The jumps of a profile. Counts of equal jumps are added up."""
 
-    def __init__(self, rows: Mapping[Place, Sequence[JumpRow]]) -> None:
+    def __init__(self, rows: Mapping[Place, Sequence[JumpValues]]) -> None:
         lengths = {place: len(here) for place, here in rows.items() if here}
         columns = Rows.of(JumpRow, chain.from_iterable(rows.values()))
         self._rows = dict(zip(lengths, columns.pieces(lengths.values())))

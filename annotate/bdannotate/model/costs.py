@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .code import Code, JumpRow
+from .code import Code, JumpValues
 from .profile import (
     Call, CallSite, Function, InstructionCall, InstructionCost, Jump, JumpCount, Place, Row, ThreadOrigin,
     add_rows, sum_rows,
@@ -26,7 +26,7 @@ class Costs:
         self.jumps: dict[Jump, JumpCount] = {}
         # Instructions and jumps as they are read, in columns.
         self.code: dict[Place, Code] = {}
-        self.jump_rows: dict[Place, list[JumpRow]] = {}
+        self.jump_rows: dict[Place, list[JumpValues]] = {}
         self.beginnings: dict[Function, int] = {}
         self.origins: list[ThreadOrigin] = []
         self.hot: dict[Place, dict[int, InstructionCost]] = {}
@@ -53,7 +53,9 @@ class Costs:
         )
 
     def add_beginning(self, function: Function, address: int) -> None:
-        self.beginnings[function] = min(address, self.beginnings.get(function, address))
+        known = self.beginnings.get(function)
+        if known is None or address < known:
+            self.beginnings[function] = address
 
     def add_lines(self, place: Place, rows: Mapping[int, Row]) -> None:
         mine = self.lines.setdefault(place, {})

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 
-from ..model.code import JumpRow
 from ..model.costs import Costs
 from ..model.errors import FormatProblem, shorten
 from ..model.profile import (
@@ -30,7 +29,7 @@ _Position = tuple[int, int]
 _JumpTo = tuple[Place, int, int, bool, int, int]
 
 
-_call_site, _instruction_call, _jump_row = maker(CallSite), maker(InstructionCall), maker(JumpRow)
+_call_site, _instruction_call = maker(CallSite), maker(InstructionCall)
 
 
 def _is_relative(word: str) -> bool:
@@ -279,4 +278,4 @@ class Body:
     def add_jump(self, position: _Position, jump: _JumpTo) -> None:
         """Adds a jump. position: its own line and address."""
         if self.open is not None and self.by_instruction:
-            self.open.add_jump(_jump_row((*position, *jump)))
+            self.open.jumps.append((*position, *jump))

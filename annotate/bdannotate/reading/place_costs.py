@@ -5,23 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model.code import Code, JumpRow
+from ..model.code import Code
 from ..model.costs import Costs
 from ..model.profile import Place, Row, add_rows
 from .cost_lines import CostLine, added_up
 
 
 class PlaceCosts:
-    """The costs of a place, which grow with each line read."""
+    """The costs of a place, which grow with each line read. jumps: those that begin there, only by instruction."""
 
-    __slots__ = ("_rows", "_code", "_jumps", "_by_instruction")
+    __slots__ = ("_rows", "_code", "jumps", "_by_instruction")
 
     def __init__(self, place: Place, costs: Costs, by_instruction: bool) -> None:
         self._rows = costs.lines.setdefault(place, {})
         self._by_instruction = by_instruction
         if by_instruction:
             self._code = costs.code.setdefault(place, Code())
-            self._jumps = costs.jump_rows.setdefault(place, [])
+            self.jumps = costs.jump_rows.setdefault(place, [])
 
     def add(self, costs: Sequence[CostLine], lines: Sequence[int], addresses: Sequence[int]) -> None:
         """Adds one or more cost lines, with their lines and addresses (addresses only by instruction)."""
@@ -43,7 +43,3 @@ class PlaceCosts:
     def _add_row(self, line: int, row: Row) -> None:
         known = self._rows.get(line)
         self._rows[line] = add_rows(known, row) if known else row
-
-    def add_jump(self, jump: JumpRow) -> None:
-        if self._by_instruction:
-            self._jumps.append(jump)

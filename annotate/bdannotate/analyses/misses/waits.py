@@ -133,8 +133,8 @@ def with_waits(profile: Profile, sites: Sites, with_instructions: bool = False) 
             if one is not _NONE:
                 sums = [*map(add, sums or (*_WITHOUT_TIMES, *times), one)]
         if sums is None:
-            return row + _NO_WAITS + tuple([max(round(one), 0) for one in times])
-        return row + tuple([max(round(one), 0) for one in sums])
+            return row + _NO_WAITS + tuple([round(one) if one > 0 else 0 for one in times])
+        return row + tuple([round(one) if one > 0 else 0 for one in sums])
 
     lines = {
         at: {line: whole(row, found.get((at, line), _NONE)) for line, row in rows.items()}
