@@ -87,3 +87,22 @@ def test_addresses_above_64_bits_are_read():
     for size in SIZES:
         (_, rows), = read(text, Detail.INSTRUCTIONS, size)[4]
         assert [at for at, _ in rows] == [0x10, address, address + 1]
+
+
+@pytest.mark.parametrize(("jump", "numbers"), [
+    ("jump=3 +4 *", (0x14, 1, False, 3, 3)), ("jcnd=3/4 -2 0x2", (0xE, 2, True, 3, 4)),
+    ("jcnd=0x3/0x4 0x20 7", (0x20, 7, True, 3, 4)), ("jump=3  20\t+1 ", (20, 2, False, 3, 3)),
+    ("jump=3", None), ("jump= +4 *", None), ("jump=3/4 +4 *", None), ("jcnd=3 +4 *", None), ("jcnd=3/ +4 *", None),
+    ("jcnd=3/4 +4", None), ("jcnd=3/4 +-4 *", None), ("jcnd=3/4 4x *", None), ("jcnd=-3/4 +4 *", None),
+    ("jump=3 +4 * *", None), ("jump=\u0663 +4 *", None),
+])
+def test_what_jumps_state_is_read_later_but_checked_at_once(jump, numbers):
+    lines = ["positions: instr line", "events: Ir", "ob=lib", "fl=a.c", "fn=f", "0x10 1 5", jump, "* *"]
+    found = [read("\n".join(lines), Detail.INSTRUCTIONS, size) for size in SIZES]
+    if numbers is None:
+        assert found[0].startswith("test:7: ") and set(found) == {found[0]}
+    else:
+        address, line, *others = numbers
+        for (*_, jumps, _, _, _, _) in found:
+            ((one, count),) = jumps
+            assert (one.target_address, one.target_line, one.conditional, *count) == (address, line, *others)

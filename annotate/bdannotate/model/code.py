@@ -123,19 +123,23 @@ class JumpRow(NamedTuple):
     line: int
     address: int
     target: Place
-    target_line: int
-    target_address: int
-    conditional: bool
-    followed: int
-    executed: int
+    read: ReadJump
+    text: str
+    from_line: int  # the target's position is relative to this one
+    from_address: int
 
 
+# The line and address of a jump's target, whether it is conditional, and how often it was followed and executed.
+JumpNumbers = tuple[int, int, bool, int, int]
+# Reads these from the text of a JumpRow and the position that the target is relative to.
+ReadJump = Callable[[str, int, int], JumpNumbers]
 # The values of a JumpRow.
-JumpValues = tuple[int, int, Place, int, int, bool, int, int]
+JumpValues = tuple[int, int, Place, ReadJump, str, int, int]
 
 
 class Jumps(Mapping[Jump, JumpCount]):
-    """The jumps of a profile. Counts of equal jumps are added up."""
+    """The jumps of a profile. Counts of equal jumps are added up. Few reports need more than those of some functions,
+    so that texts are kept."""
 
     def __init__(self, rows: Mapping[Place, Sequence[JumpValues]]) -> None:
         lengths = {place: len(here) for place, here in rows.items() if here}
@@ -161,7 +165,8 @@ class Jumps(Mapping[Jump, JumpCount]):
         for place, rows in self._rows.items():
             if place.function not in functions:
                 continue
-            for line, address, target, target_line, target_address, conditional, followed, executed in rows:
+            for line, address, target, read, text, from_line, from_address in rows:
+                target_line, target_address, conditional, followed, executed = read(text, from_line, from_address)
                 jump = Jump(place, line, address, target, target_line, target_address, conditional)
                 known = found.get(jump)
                 if known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from ..model.code import ReadJump
 from ..model.costs import Costs
 from ..model.errors import FormatProblem, shorten
 from ..model.profile import (
@@ -12,9 +13,10 @@ from ..model.profile import (
 )
 from ..model.rows import maker
 from .comment_place import CommentPlace
-from .fields import Step, absolute, count, moved, step
+from .fields import Step, count, moved, step
 from .hot_code import HotCode
 from .intervals import IntervalComments
+from .jumps import JumpReader
 from .names import NameTable
 from .origins import Origins
 from .place_costs import PlaceCosts
@@ -24,16 +26,11 @@ _CALLS = re.compile(r"(\d+)(?:\s+(?:\*|[+-]?(?:0x[0-9a-fA-F]+|\d+)))*\s*", re.AS
 
 # A line and an address; 0 if the file has no such column.
 _Position = tuple[int, int]
-# A jump as a line describes it: the place, line and address of its target; whether it is conditional; how often it was
-# followed and executed.
-_JumpTo = tuple[Place, int, int, bool, int, int]
+# A jump as a line describes it: the values of a JumpRow behind its position.
+_JumpTo = tuple[Place, ReadJump, str, int, int]
 
 
 _call_site, _instruction_call = maker(CallSite), maker(InstructionCall)
-
-
-def _is_relative(word: str) -> bool:
-    return word[0] in "*+-"
 
 
 class _Identities:
@@ -109,16 +106,14 @@ class Body:
         self._jump_file = ""
         self._jump_function = ""
         self._pending_jump: _JumpTo | None = None
-        self._jump_counts: dict[str, tuple[bool, int, int]] = {}
-        # By the words behind the counts: the distances to the line and the address of the target.
-        self._jump_steps: dict[str, tuple[int, int]] = {}
+        self.jump_readers: dict[str, JumpReader] = {}
 
     def set_layout(self, positions: tuple[str, ...]) -> None:
         self.columns = len(positions)
         self.line_column = positions.index("line") if "line" in positions else None
         self.address_column = positions.index("instr") if "instr" in positions else None
         self._calls.clear()
-        self._jump_steps.clear()
+        self.jump_readers = {key: JumpReader(positions, key == "jcnd") for key in ("jump", "jcnd")}
         self.by_instruction = self._wants_instructions and self.address_column is not None
 
     def comment(self, text: str, events: int) -> None:
@@ -217,35 +212,21 @@ class Body:
         self._jump_function = self._function_names.resolve(value)
 
     def _start_jump(self, value: str) -> None:
-        self._await_jump(value, False)
+        self._await_jump(value, "jump")
 
     def _start_conditional_jump(self, value: str) -> None:
-        self._await_jump(value, True)
+        self._await_jump(value, "jcnd")
 
-    def _await_jump(self, value: str, conditional: bool) -> None:
-        self._pending_jump = self.jump(value, conditional, (self.line, self.address))
+    def _await_jump(self, value: str, key: str) -> None:
+        self.jump_readers[key].read(value, self.line, self.address)
+        self._pending_jump = self.jump(key, value, (self.line, self.address))
         self.is_waiting = True
 
-    def jump(self, value: str, conditional: bool, before: _Position) -> _JumpTo:
-        """Reads the value of jump= or jcnd=. before: the position that the target is relative to."""
-        text, _, relative = value.partition(" ")
-        known = self._jump_counts.get(text)
-        steps = self._jump_steps.get(relative)
-        if (
-            known is not None and known[0] is conditional and steps is not None and self._function is not None
-            and not self._jump_file and not self._jump_function
-        ):
-            return self._place, before[0] + steps[0], before[1] + steps[1], *known
-        counts, *target = value.split() or [""]
-        known = self._jump_counts.get(counts)
-        if known is None or conditional is not known[0]:
-            known = self._counts_of_jump(counts, conditional)
-        _, followed, executed = known
+    def jump(self, key: str, value: str, before: _Position) -> _JumpTo:
+        """Takes jump= or jcnd=, whose value can be read. before: the position that the target is relative to."""
         function = self._function
         if function is None:
             raise FormatProblem("a jump outside of a function")
-        if len(target) != self.columns:
-            raise FormatProblem("the target of the jump is incomplete")
         place = self._place
         if self._jump_file or self._jump_function:
             file = self._jump_file or self._file
@@ -253,27 +234,7 @@ class Body:
                 function = self._identity(self._object, file, self._jump_function)
             place = Place(function, file)
             self._jump_file = self._jump_function = ""
-        line, address = before
-        target_line = absolute(target, self.line_column, line)
-        target_address = absolute(target, self.address_column, address)
-        if all(map(_is_relative, target)):
-            if len(self._jump_steps) >= _REMEMBERED:
-                self._jump_steps.clear()
-            self._jump_steps[relative] = target_line - line, target_address - address
-        return place, target_line, target_address, conditional, followed, executed
-
-    def _counts_of_jump(self, text: str, conditional: bool) -> tuple[bool, int, int]:
-        followed, slash, executed = text.partition("/")
-        if conditional and not slash:
-            raise FormatProblem("jcnd= needs followed/executed counts")
-        if not conditional:
-            if not text:
-                raise FormatProblem("jump= without a count")
-            followed = executed = text
-        if len(self._jump_counts) >= _REMEMBERED:
-            self._jump_counts.clear()
-        found = self._jump_counts[text] = conditional, count(followed), count(executed)
-        return found
+        return place, self.jump_readers[key].read_one, value, *before
 
     def add_jump(self, position: _Position, jump: _JumpTo) -> None:
         """Adds a jump. position: its own line and address."""

@@ -40,6 +40,9 @@ class Bulk:
             self._take_apart()
         except FormatProblem:
             return False
+        for kind, reader in self._body.jump_readers.items():
+            if not reader.understands([value for _, key, value in self._others if key == kind]):
+                return False
         self._costs = list(filter(None, self._found))
         steps, line_steps, *_ = zip(*self._costs) if self._costs else ((), ())
         # One before the first cost line, and one after each.
@@ -99,7 +102,7 @@ class Bulk:
                     self.number = index + 2
                     body.second_line(costs[following][2])
                 else:
-                    body.add_jump(after, body.jump(value, key == "jcnd", before))
+                    body.add_jump(after, body.jump(key, value, before))
             elif key:
                 directives[key](value)
                 if key in _MOVES:
