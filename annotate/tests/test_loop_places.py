@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where loops are: which one a scope is, and the line of an instruction in its loop, worked out by hand."""
 
+from dataclasses import replace
+
 import pytest
 from bdannotate.analyses.misses.loop_nests import Loops, nests_of
+from bdannotate.analyses.misses.miss_costs import Access
+from bdannotate.analyses.misses.site import Change
 from bdannotate.analyses.misses.site_rows import SiteRows
 from bdannotate.analyses.repairs.choice import sites_of
 from bdannotate.analyses.repairs.repair import code_lines
@@ -135,3 +139,35 @@ def test_lines_in_loops_are_of_the_file_that_takes_most_time_the_costliest_first
     sites = sites_of(rows, nests, chains).all
     assert code_lines(sites, in_loop=True) == ("/src/work.c", (31, 34, 33))
     assert code_lines(sites) == (OWN, (72, 71))
+
+
+def test_what_loads_nothing_is_a_site_when_it_is_asked_for():
+    """The instruction at 0x54 is in a chain, and others may wait for it."""
+    places = [Instruction(WORK, "/src/work.c", 33, address) for address in (0x30, 0x40, 0x54, 0x60)]
+    orders = [
+        Order(number, 1, 0, 100, 0, 0, 0, 99, 0, 0, 0, 1, ((8, 99),), depends, 0, 100)
+        for number, depends in ((1, Depends.ARITHMETIC), (2, Depends.ARITHMETIC), (3, Depends.CHAIN))
+    ]
+    found = replace(why(places, [loop_at(0x20)], orders), distances=Rows.of(Distance, [(2, 1, 10, 0)]))
+    rows = SiteRows(found, parse_text(ASIDE, Detail.INSTRUCTIONS), reference_machine())
+    sites = sites_of(rows, {WORK: Nest((OF_WORK,), dict.fromkeys((0x20, 0x30, 0x40, 0x54), 0))}, {})
+    assert [one.number for one in sites.loading] == [2, 3]
+    assert sites.at(4) is None and sites.at(2) is sites.loading[0]
+    assert [(one.number, one.lines) for one in sites.all] == [(2, 10), (1, 0), (3, 0)]
+    assert sites.at(1) is sites.all[1] and sites.at(1).inner.step == 8
+
+
+def test_a_repair_may_be_about_what_loads_nothing_now():
+    """If it loads lines then, that takes time, whether its site was made before or not."""
+    places = [Instruction(WORK, "/src/work.c", 33, address) for address in (0x30, 0x40)]
+    orders = [
+        Order(number, 1, 0, 100, 0, 0, 0, 99, 0, 0, 0, 1, ((8, 99),), Depends.ARITHMETIC, 0, 100) for number in (1, 2)
+    ]
+    found = replace(why(places, [loop_at(0x20)], orders), distances=Rows.of(Distance, [(2, 1, 10_000, 0)]))
+    rows = SiteRows(found, parse_text(ASIDE, Detail.INSTRUCTIONS), reference_machine())
+    nests = {WORK: Nest((OF_WORK,), dict.fromkeys((0x20, 0x30, 0x40), 0))}
+    gone = {2: Change(0, 0, Access.IN_ORDER)}
+    changes = {**gone, 1: Change(5_000, 0, Access.IN_ORDER)}
+    sites, others = sites_of(rows, nests, {}), sites_of(rows, nests, {})
+    assert 0 < sites.saved(changes).most < sites.saved(gone).most
+    assert len(others.all) == 2 and others.saved(changes) == sites.saved(changes)
