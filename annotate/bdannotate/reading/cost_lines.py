@@ -51,6 +51,7 @@ class CostLines:
 
     def forget(self) -> None:
         """Frees what only further lines would need; `row` still works."""
+        step.cache_clear()
         self.remembered.clear()
         self._costs.clear()
 
