@@ -146,10 +146,10 @@ int compare(const char* path, const Options& options) {
     const bool with_patterns = depth != 0 && lines <= kMostLinesForPatterns;
     std::string differences =
         test::differences(expected, costs, engine.events(), config.collect_jumps, with_patterns);
-    if (config.why) differences += test::reuse_differences(expected, costs);
+    if (config.why && config.reuses) differences += test::reuse_differences(expected, costs);
     std::printf("%s: %zu records, %zu functions, %zu arcs, ", path, scenario.records.size(), scenario.functions.size(),
                 expected.arcs.size());
-    if (config.why) {
+    if (config.why && config.reuses) {
         std::printf("%zu distances, %zu reuses, %zu stays, ", expected.distances.size(), expected.reuses.size(),
                     expected.stays.size());
     }
