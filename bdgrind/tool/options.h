@@ -52,12 +52,12 @@ struct PlacementCount {
 // Whose caches are simulated, but for those that have options of their own.
 struct MachineOption {
     const MachinePreset* preset = nullptr;
-    bool is_native = false;                // all levels of this machine
-    const MachinePreset* like = nullptr;   // with is_native: what its processor is, if that is known
+    bool is_native = false;               // all levels of this machine
+    bool lists = false;                   // the presets are to be listed, and nothing else
+    const MachinePreset* like = nullptr;  // with is_native: the preset of its kind of processor, if there is one
 
     // Where what is not about sizes is from: TLBs, coherence, the inclusion of levels; null: not known.
     const MachinePreset* model() const { return preset != nullptr ? preset : like; }
-    bool lists = false;      // the presets are to be listed, and nothing else
 };
 
 // Whether TLBs are simulated, and which.

@@ -129,7 +129,8 @@ EngineConfig Session::make_config(std::string_view* source) {
     if (!config.cache_sim) {
         const bool prefetches = config.callgrind_prefetcher || config.prefetchers.any() || config.l2_prefetchers.any();
         if ((config.write_back || prefetches) && VG_(clo_verbosity) > 0) {
-            VG_(umsg)("Warning: --simulate-wb and prefetchers do nothing without --cache-sim=yes.\n");
+            VG_(umsg)("Warning: --simulate-wb, --simulate-hwpref, --prefetch and --L2-prefetch do nothing without "
+                      "--cache-sim=yes.\n");
         }
         return config;
     }
@@ -138,8 +139,7 @@ EngineConfig Session::make_config(std::string_view* source) {
         const char* const from = options.machine.preset != nullptr ? options.machine.preset->source : machine.source;
         VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", from);
         if (const MachinePreset* const like = options.machine.like; like != nullptr) {
-            VG_(umsg)("Its processor is %s (%s): inclusion of L2 in LL, coherence and TLBs are those of that.\n",
-                      like->processor, like->name);
+            VG_(umsg)("Of its kind of processor (%s): LL inclusion, coherence and TLBs\n", like->name);
         }
         if (lacks_l2) {
             const ULong size = machine.l2.size_bytes;
