@@ -37,6 +37,7 @@ class Program:
     finds: tuple[str, ...]  # regular expressions for lines of the first screen
     launcher: tuple[str, ...] = ()
     stdin: str = ""
+    header: str = ""  # that its C compiler must find
     environment: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -83,7 +84,7 @@ PROGRAMS = {
     "ranks": Program(
         "ranks.c", ("mpicc", "-O2", "-g", "ranks.c", "-o", "ranks"), ("./ranks",),
         (r" [4-7]\d\.\d% .* {guilty} +main",),
-        launcher=("mpirun", "-np", "2"), environment=_OPEN_MPI,
+        launcher=("mpirun", "-np", "2"), environment=_OPEN_MPI, header="mpi.h",
     ),
     "table": Program(
         "table.rs", ("rustc", "-C", "opt-level=2", "-g", "table.rs", "-o", "table"), ("./table",),
@@ -108,7 +109,16 @@ PROGRAMS = {
 
 def missing(program: Program) -> str:
     """The first of what it needs that is not there."""
-    return next((need for need in program.needs if not shutil.which(need)), "")
+    if need := next((need for need in program.needs if not shutil.which(need)), ""):
+        return need
+    if not program.header:
+        return ""
+    # A package for running programs may bring the compiler without its headers, as Debian's openmpi-bin does.
+    compiled = subprocess.run(
+        [program.build[0], "-fsyntax-only", "-x", "c", "-"], input=f"#include <{program.header}>\n", text=True,
+        capture_output=True, check=False,
+    )
+    return program.header if compiled.returncode != 0 else ""
 
 
 def build(program: Program, folder: Path) -> None:

@@ -41,6 +41,17 @@ exec "$@"
 """
 
 
+@pytest.mark.parametrize(("status", "missing"), [(0, ""), (1, "mpi.h")])
+def test_a_compiler_needs_the_header(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, missing: str
+) -> None:
+    for name in "mpicc", "mpirun":
+        (tmp_path / name).write_text(f"#!/bin/sh\ngrep -q 'include <mpi.h>' && exit {status}\nexit 2\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert gallery.missing(gallery.PROGRAMS["ranks"]) == missing
+
+
 def test_ranks_run_for_root_and_on_one_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = gallery.PROGRAMS["ranks"]
     assert program.launcher[:2] == ("mpirun", "-np")
