@@ -74,6 +74,7 @@ void write_descriptions(TextOutput& out, const RunDescription& run) {
         if (run.caches->has_l2()) write_policy(out, "L2", run.caches->l2);
         write_policy(out, "LL", run.caches->ll);
         if (run.caches->is_exclusive()) out << "desc: LL inclusion: exclusive\n";
+        if (run.caches->is_inclusive()) out << "desc: LL inclusion: inclusive\n";
         const PageRules& pages = run.caches->pages;
         if (pages.frames == PageFrames::kContiguous) out << "desc: Placement: contiguous pages\n";
         if (pages.frames == PageFrames::kRandom) out << "desc: Placement: pages at random, seed " << pages.seed << '\n';

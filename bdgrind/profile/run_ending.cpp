@@ -49,6 +49,7 @@ void write_caches(TextOutput& out, const CacheGeometries& caches, std::string_vi
     write(", LL ", caches.ll);
     if (same_lines) out << between << "lines of " << caches.ll.line_bytes << " B";
     if (caches.is_exclusive()) out << ", exclusive LL";
+    if (caches.is_inclusive()) out << ", inclusive LL";
 }
 
 namespace {

@@ -16,6 +16,7 @@ constexpr CacheGeometry k32KiB8Ways{32 * kKiB, 8, 64};
 constexpr CacheGeometry k48KiB12Ways{48 * kKiB, 12, 64};
 constexpr CacheGeometry k64KiB4Ways{64 * kKiB, 4, 64};
 constexpr Inclusion kVictim = Inclusion::kExclusive;
+constexpr Inclusion kIncludes = Inclusion::kInclusive;
 
 // With pages of 4 KiB, then of 2 MiB: the TLBs of instructions and of data, the second level, and that of instructions
 // alone where there is one.
@@ -59,6 +60,8 @@ constexpr MachinePreset kPresets[]{
     BD_PRESET("zen5", "AMD Zen 5", "the L3 of a CCX of 8 cores",
               {k32KiB8Ways, k48KiB12Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 16, 64}, {}, kVictim}, kZen5Tlbs,
               CoherenceProtocol::kMoesi),
+    BD_PRESET("skylake-client", "Intel Skylake, client, Core i7-6700K", "the whole L3 of 4 cores",
+              {k32KiB8Ways, k32KiB8Ways, {8 * kMiB, 16, 64}, {256 * kKiB, 4, 64}, {}, kIncludes}, kSkylakeTlbs),
     BD_PRESET("skylake-sp", "Intel Skylake-SP, Xeon Gold 6148", "the whole L3 of 20 cores",
               {k32KiB8Ways, k32KiB8Ways, {28160 * kKiB, 11, 64}, {1 * kMiB, 16, 64}, {}, kVictim}, kSkylakeTlbs),
     BD_PRESET("icelake-sp", "Intel Ice Lake-SP", "the whole L3 of 36 slices",
@@ -76,7 +79,7 @@ constexpr MachinePreset kPresets[]{
     BD_PRESET("apple-m1", "Apple M1, performance cores", "the L2 of 4 cores; what is behind it is not simulated",
               {{192 * kKiB, 6, 128}, {128 * kKiB, 8, 128}, {12 * kMiB, 12, 128}, kNoCache}, kAppleM1Tlbs),
     BD_PRESET("cortex-a72", "Arm Cortex-A72, BCM2711", "the L2 of 4 cores",
-              {{48 * kKiB, 3, 64}, {32 * kKiB, 2, 64}, {1 * kMiB, 16, 64}, kNoCache}, kCortexA72Tlbs),
+              {{48 * kKiB, 3, 64}, {32 * kKiB, 2, 64}, {1 * kMiB, 16, 64}, kNoCache, {}, kIncludes}, kCortexA72Tlbs),
 };
 
 #undef BD_PRESET
@@ -101,6 +104,11 @@ constexpr ModelRange kModels[]{
     {{kAmd, 0x1a, 0x00}, 0x2f, "zen5"},
     {{kAmd, 0x1a, 0x40}, 0x4f, "zen5"},
     {{kAmd, 0x1a, 0x70}, 0x7f, "zen5"},
+    {{kIntel, 6, 0x4e}, 0x4e, "skylake-client"},
+    {{kIntel, 6, 0x5e}, 0x5e, "skylake-client"},
+    {{kIntel, 6, 0x8e}, 0x8e, "skylake-client"},
+    {{kIntel, 6, 0x9e}, 0x9e, "skylake-client"},
+    {{kIntel, 6, 0xa5}, 0xa6, "skylake-client"},
     {{kIntel, 6, 0x55}, 0x55, "skylake-sp"},
     {{kIntel, 6, 0x6a}, 0x6a, "icelake-sp"},
     {{kIntel, 6, 0x6c}, 0x6c, "icelake-sp"},

@@ -161,8 +161,16 @@ const char* read(std::string_view text, IndexOption* index) {
 }
 
 const char* read(std::string_view text, InclusionOption* option) {
-    if (text != "none" && text != "exclusive") return "it must be none or exclusive";
-    *option = {.given = true, .inclusion = text == "none" ? Inclusion::kNone : Inclusion::kExclusive};
+    option->given = true;
+    if (text == "none") {
+        option->inclusion = Inclusion::kNone;
+    } else if (text == "inclusive") {
+        option->inclusion = Inclusion::kInclusive;
+    } else if (text == "exclusive") {
+        option->inclusion = Inclusion::kExclusive;
+    } else {
+        return "it must be none, inclusive or exclusive";
+    }
     return nullptr;
 }
 
@@ -379,7 +387,7 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
     }
     if (given.machine.model() != nullptr) config.caches.ll_inclusion = given.machine.model()->caches.ll_inclusion;
     // A machine's own is not that of other caches in its place.
-    if (!config.caches.can_be_exclusive()) config.caches.ll_inclusion = Inclusion::kNone;
+    if (!config.caches.allow(config.caches.ll_inclusion)) config.caches.ll_inclusion = Inclusion::kNone;
     if (given.ll_inclusion.given) config.caches.ll_inclusion = given.ll_inclusion.inclusion;
     config.caches.pages = given.pages.rules;
     if (config.cache_sim && given.placements.count != 0) {
@@ -443,8 +451,10 @@ const char* caches_error(const CacheGeometries& caches) {
     if (geometry_error(caches.ll) != nullptr) {
         return "--LL-replacement=tree-plru needs an LL whose number of ways is a power of two.";
     }
-    if (caches.is_exclusive() && !caches.can_be_exclusive()) {
-        return "--LL-inclusion=exclusive needs an L2 (--L2=) whose lines are as long as those of LL.";
+    if (!caches.allow(caches.ll_inclusion)) {
+        return caches.is_exclusive()
+                   ? "--LL-inclusion=exclusive needs an L2 (--L2=) whose lines are as long as those of LL."
+                   : "--LL-inclusion=inclusive needs an LL whose lines are at least as long as those of the others.";
     }
     return nullptr;
 }
@@ -453,6 +463,9 @@ const char* placements_error(const EngineConfig& config) {
     if (config.placements == 0) return nullptr;
     if (config.caches.pages.frames != PageFrames::kRandom) {
         return "--placements needs pages at random: leave out --pages, or give --pages=random,<seed>.";
+    }
+    if (config.caches.is_inclusive()) {
+        return "--placements cannot be combined with an inclusive LL: give --LL-inclusion=none, too.";
     }
     if (config.cores != 0) return "--placements cannot be combined with --cores: leave one of them out.";
     if (config.separate_threads) {

@@ -205,9 +205,10 @@ struct SampleOption {
     BD_OPTION(Index, ll_index, "LL-index", {}, "bits|hash",                                             \
               "whether the lowest bits of a line's address choose its\n"                                \
               "set in LL, or a hash of all bits")                                                       \
-    BD_OPTION(Inclusion, ll_inclusion, "LL-inclusion", {}, "none|exclusive",                            \
-              "exclusive: LL has only what L2 has evicted, as some\n"                                   \
-              "processors' L3; it is a --machine's own by default")                                     \
+    BD_OPTION(Inclusion, ll_inclusion, "LL-inclusion", {}, "none|inclusive|exclusive",                  \
+              "inclusive: what LL evicts, the other caches lose;\n"                                     \
+              "exclusive: LL has only what L2 has evicted; by\n"                                        \
+              "default as the --machine has it")                                                        \
     BD_OPTION(Pages, pages, "pages", {}, "virtual|contiguous|random[,<seed>]",                          \
               "where pages lie in memory, for their sets in L2 and LL:\n"                               \
               "as their addresses say, in the order of first use, or\n"                                 \

@@ -42,8 +42,9 @@ struct PageRules {
     constexpr bool operator==(const PageRules&) const = default;
 };
 
-// Whether LL may have lines that L2 has, or gets the lines that L2 evicts and no others (a victim cache).
-enum class Inclusion : std::uint8_t { kNone, kExclusive };
+// Whether LL has all that the caches in front of it have, or what L2 evicts and no other lines (a victim cache), or
+// neither.
+enum class Inclusion : std::uint8_t { kNone, kInclusive, kExclusive };
 
 struct CacheGeometries {
     CacheGeometry i1;
@@ -51,11 +52,17 @@ struct CacheGeometries {
     CacheGeometry ll;    // the last one
     CacheGeometry l2{};  // between them; of no bytes if there is none
     PageRules pages{};
-    Inclusion ll_inclusion = Inclusion::kNone;  // kExclusive: needs an L2 whose lines are as long as those of LL
+    Inclusion ll_inclusion = Inclusion::kNone;  // one that they allow()
 
     constexpr bool has_l2() const { return l2.size_bytes != 0; }
-    constexpr bool can_be_exclusive() const { return has_l2() && l2.line_bytes == ll.line_bytes; }
+    constexpr bool is_inclusive() const { return ll_inclusion == Inclusion::kInclusive; }
     constexpr bool is_exclusive() const { return ll_inclusion == Inclusion::kExclusive; }
+    // An inclusive LL has lines that are at least as long as all others, an exclusive one those of an L2.
+    constexpr bool allow(Inclusion inclusion) const {
+        if (inclusion == Inclusion::kExclusive) return has_l2() && l2.line_bytes == ll.line_bytes;
+        if (inclusion == Inclusion::kNone) return true;
+        return ll.line_bytes >= i1.line_bytes && ll.line_bytes >= d1.line_bytes && ll.line_bytes >= l2.line_bytes;
+    }
 };
 
 inline constexpr std::uint32_t kBasePageBits = 12;

@@ -45,6 +45,14 @@ public:
         ticks_.insert(last);
     }
 
+    // The same if no other line is loaded into the slot.
+    void leave(LineNumber line, TouchTime last) {
+        evict(line, last);
+        times_become_earlier();
+    }
+    // To be called when the time of a slot becomes earlier, or 0.
+    void times_become_earlier() { later_slots_.forget(); }
+
     // The steps of load() and evict(). The place of the time of a line's last touch while it is absent; valid until
     // clear().
     TouchTime* home(LineNumber line) { return &times_[line]; }

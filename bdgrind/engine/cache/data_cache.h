@@ -11,6 +11,8 @@
 // hit does not ask them: a line that others may have, too, has no hint, so it is found by the slow path only, which
 // does.
 //
+// If LL is inclusive, lines are lost to it between records: the stage says which (note_lost).
+//
 // One thing is lost: the use of a line at the replay's position, as D1 is ahead. In the rare cases where that is
 // needed, use_before() reconstructs it from the trace and from saved uses.
 
@@ -90,6 +92,16 @@ public:
 
     // The uses of all slots, between chunks.
     void copy_uses(std::vector<Use>* to) { lines_.copy_uses(to); }
+
+    // A line leaves, if it is here, as an inclusive LL has evicted it; tells the slot where it was, else kAbsent, and
+    // its use, which also stays in the slot, as the chunk may still need it.
+    std::uint32_t lose(LineNumber line, Use* use);
+    // What lose() returns of a line that is not here.
+    static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+    // Notes in the chunk what L1 of a core loses behind a record: see DataMiss for `slot`.
+    void note_lost(std::uint32_t record, Address address, std::uint32_t core, std::uint32_t slot, const Use& use) {
+        add_miss({record, Miss::kBehindAccesses, address}, core, slot, use);
+    }
 
     // Empties the cache, and calls function(slot, use) for each line. To be called at the end of a chunk.
     template <class Function>
@@ -444,6 +456,18 @@ template <CacheTraits kTraits>
         if (is_here) other.lines_.remove(slot);
     });
     cores_->note_taken(core_, line);
+}
+
+// --- With an inclusive LL
+
+template <CacheTraits kTraits>
+[[gnu::noinline, gnu::cold]] std::uint32_t DataCache<kTraits>::lose(LineNumber line, Use* use) {
+    const std::uint32_t slot = lines_.look_for(line);
+    if (slot == Lines::kAbsent) return kAbsent;
+    *use = lines_.use_of(slot);
+    if constexpr (kTraits.why) reuses_.leave(slot, line, lines_.times(), tell_reuse());
+    lines_.remove(slot);
+    return slot;
 }
 
 // --- The replay's position

@@ -34,13 +34,20 @@ struct DataMiss : LineReuse {
     static constexpr std::uint32_t kNoAccess = ~std::uint32_t{0};    // its guard was false
     static constexpr std::uint32_t kElsewhere = kNoAccess - 1;       // the D1 of another core has the line that misses
     static constexpr std::uint32_t kHit = kNoAccess - 2;             // it hits; its reuse is told
-    static constexpr std::uint32_t kTaken = std::uint32_t{1} << 31;  // plus a slot: the line is taken from another core
+    static constexpr std::uint32_t kTaken = std::uint32_t{1} << 31;  // plus a slot: the line is taken from a core
     static constexpr std::uint32_t kOnlyFromL2 = kTaken - 4;         // such a slot: only L2 may have it
 
+    // The same of I1, which loses lines because of an inclusive LL only.
+    static constexpr std::uint32_t kFetchedTaken = kTaken + (std::uint32_t{1} << 30);
+    // Where a block loses lines because of an inclusive LL: behind all its accesses.
+    static constexpr std::uint16_t kBehindAccesses = 0xffff;
+
     bool loads() const { return slot < kTaken; }
-    // Of a line that is taken from another core: that core, and the slot in its D1.
+    bool is_taken() const { return slot >= kTaken && slot <= kTaken + kOnlyFromL2; }
+    bool is_fetched() const { return slot >= kFetchedTaken && slot < kTaken + kOnlyFromL2; }
+    // Of a line that is taken from a core: that core, and the slot in its D1 or I1.
     std::uint32_t other_core() const { return bytes; }
-    std::uint32_t taken_slot() const { return slot - kTaken; }
+    std::uint32_t taken_slot() const { return slot - (is_fetched() ? kFetchedTaken : kTaken); }
 
     DataPosition at;
     std::uint32_t bytes = 0;

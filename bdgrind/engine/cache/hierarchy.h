@@ -50,7 +50,7 @@ public:
     Hierarchy(const CacheGeometries& caches, Sink& sink, const NextLevelConfig& config = {}, ReuseRules rules = {},
               std::uint32_t cores = 1)
         : sink_(sink),
-          stage_(caches, chunk_words(caches), config.write_back, rules, cores, kTraits.middle_level),
+          stage_(caches, chunk_words(caches), config, rules, cores, kTraits.middle_level),
           i1_(stage_.instructions()),
           d1_(stage_.data()),
           caches_(caches),
@@ -60,7 +60,7 @@ public:
         if constexpr (kTraits.line_use) static_assert(CacheSink<Sink, decltype(DataUse::bytes)>);
         BD_CHECK(!kTraits.common_lines || has_common_lines(caches));
         BD_CHECK(kTraits.middle_level == caches.has_l2());
-        BD_CHECK(!caches.is_exclusive() || caches.can_be_exclusive());
+        BD_CHECK(caches.allow(caches.ll_inclusion));
         BD_CHECK(!kTraits.why || cores == 1);
         run_on(0);
     }
@@ -111,11 +111,16 @@ public:
         return load_behind_l1(Reference::kData, miss.at.address, miss.bytes, &load.next_index);
     }
 
-    // A line is taken from another core, see DataMiss: it leaves that core's D1 and what it has behind that.
-    [[gnu::cold, gnu::noinline]] void take_data(const DataMiss& taken) {
+    // A line is taken from a core, see DataMiss: it leaves its D1 and what it has behind that, or its I1.
+    [[gnu::cold, gnu::noinline]] void take(const DataMiss& taken) {
         data_position_ = taken.at;  // before the access goes on
         Core& core = *cores_[taken.other_core()];
         const std::uint32_t slot = taken.taken_slot();
+        if (taken.is_fetched()) {
+            core.i1.clear(slot);
+            retire_fetched(core, i1_.line_of(taken.at.address), taken.evicted, core.i1.use_of(slot));
+            return;
+        }
         const LineNumber line = d1_.line_of(taken.at.address);
         if (slot != DataMiss::kOnlyFromL2) {
             core.d1.clear(slot);
@@ -292,6 +297,8 @@ private:
         sink_.on_prefetched({level, core, target, is_used});
     }
     bool is_counted() { return sink_.is_counted(); }
+    // L1 has noted that in the chunk.
+    void lost(unsigned, LineNumber) {}
     Address data_instruction() const {
         const Block& block = *exit_of(chunk_->words[data_position_.record]).block;
         return block.instruction_address(block.accesses()[data_position_.access].instruction);

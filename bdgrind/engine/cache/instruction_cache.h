@@ -96,6 +96,20 @@ public:
             finish(run_records(TouchingEach(*this)));
         }
     }
+    // The same, but no record is counted, so that lines may leave between records. All chunks must be run by one of the
+    // two functions.
+    template <class RunRecords>
+    void run_each(Batch batch, Chunk* chunk, RunRecords run_records) {
+        start(batch, chunk);
+        finish(run_records(TouchingEach(*this)));
+        counts_ = false;
+    }
+    // A line leaves, if it is here; tells the slot where it was, else kAbsent, and its use, which also stays in the
+    // slot, as the chunk may still need it.
+    std::uint32_t lose(LineNumber line, Use* use);
+    // What lose() returns of a line that is not here.
+    static constexpr std::uint32_t kAbsent = Lines::kAbsent;
+
     // Whether the records of the next chunk will be counted, as the latest had few misses.
     bool counts() const { return counts_; }
 
@@ -325,6 +339,16 @@ void InstructionCache<kTraits>::load(const FetchPosition& at, std::uint32_t byte
     }
     lines_.use_of(slot) = Use{};
     lines_.replace(slot, line, clock_);
+}
+
+template <CacheTraits kTraits>
+[[gnu::noinline, gnu::cold]] std::uint32_t InstructionCache<kTraits>::lose(LineNumber line, Use* use) {
+    const std::uint32_t slot = lines_.look_for(line);
+    if (slot == Lines::kAbsent) return kAbsent;
+    *use = lines_.use_of(slot);
+    if constexpr (kTraits.why) absent_.leave(line, lines_.time_of(slot));
+    lines_.remove(slot);
+    return slot;
 }
 
 // Counts the first record of an exit in an epoch. Returns the epoch behind it.

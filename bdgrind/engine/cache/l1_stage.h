@@ -6,6 +6,9 @@
 //
 // With several cores, each has an I1 and a D1, made when a thread first runs on it. A chunk is all of one core: it ends
 // where the thread may be switched.
+//
+// With an inclusive LL, they do depend on the levels behind them: a line that leaves LL leaves I1 and D1, too, when the
+// block has ended. So the stage follows what these levels have (TagsAhead).
 
 #pragma once
 
@@ -24,7 +27,9 @@
 #include "engine/cache/data_cache.h"
 #include "engine/cache/data_cores.h"
 #include "engine/cache/instruction_cache.h"
+#include "engine/cache/next_level_config.h"
 #include "engine/cache/reuse.h"
+#include "engine/cache/tags_ahead.h"
 #include "engine/trace/trace.h"
 
 namespace bd {
@@ -49,13 +54,14 @@ public:
     static constexpr std::uint32_t kMostChunks = 64;
 
     // `cores`: how many there may be, from 1; with traits that ask why, there is one. `has_l2`: whether each has an L2
-    // of its own, too. For the rest, see DataCache.
-    L1Stage(const CacheGeometries& caches, std::size_t chunk_words, bool notes_writes, ReuseRules rules = {},
-            std::uint32_t cores = 1, bool has_l2 = false)
+    // of its own, too. `config`: of the levels behind. For the rest, see DataCache.
+    L1Stage(const CacheGeometries& caches, std::size_t chunk_words, const NextLevelConfig& config,
+            ReuseRules rules = {}, std::uint32_t cores = 1, bool has_l2 = false)
         : caches_(caches),
           chunk_words_(chunk_words),
-          notes_writes_(notes_writes),
+          notes_writes_(config.write_back),
           rules_(rules),
+          tags_(caches.is_inclusive() ? std::make_unique<TagsAhead>(caches, config) : nullptr),
           shared_(has_l2),
           cores_(cores) {
         BD_CHECK_OP(chunk_words, <=, Instructions::kMostWords);
@@ -76,13 +82,24 @@ public:
             start_chunk(chunk);
             batch = up_to_switch(batch, &next_core);
         }
-        core.instructions.run(batch, &chunk->fetched, [&](auto fetches) {
-            core.data.run(batch, chunk, fetches);
-            return chunk->words;
-        });
+        if (__builtin_expect(tags_ != nullptr, 0)) {
+            tags_->run_on(core_);
+            core.instructions.run_each(batch, &chunk->fetched, [&](auto fetches) {
+                core.data.run(batch, chunk, Losing(*this, *chunk, fetches));
+                return chunk->words;
+            });
+        } else {
+            core.instructions.run(batch, &chunk->fetched, [&](auto fetches) {
+                core.data.run(batch, chunk, fetches);
+                return chunk->words;
+            });
+        }
         if (next_core && chunk->words.size() == batch.size()) switch_to(*next_core);
     }
-    void flushed() { shared_.clear(); }
+    void flushed() {
+        shared_.clear();
+        if (tags_ != nullptr) tags_->flush();
+    }
 
     // Whether more chunks may be run before use_before() is asked about one.
     bool may_be_far_ahead() const {
@@ -104,6 +121,88 @@ private:
         std::unique_ptr<const Uses> uses;
         std::uint64_t chunks;  // that had been made when they changed
     };
+
+    // Simulates fetches, and after each record what an inclusive LL evicts because of it.
+    template <class Fetches>
+    class Losing {
+    public:
+        static constexpr int kRecordsAhead = Fetches::kRecordsAhead;
+
+        Losing(L1Stage& stage, Chunk& chunk, Fetches fetches) : stage_(&stage), chunk_(&chunk), fetches_(fetches) {}
+        void run(Exit& exit, const Word* at) {
+            finish_record();
+            record_ = at;
+            fetches_.run(exit, at);
+        }
+        void stop() {
+            finish_record();
+            fetches_.stop();
+        }
+
+    private:
+        void finish_record() {
+            if (data_ == chunk_->misses.size() && fetched_ == chunk_->fetched.misses.size()) return;
+            stage_->follow_misses(*chunk_, record_, data_, fetched_);
+            data_ = chunk_->misses.size();
+            fetched_ = chunk_->fetched.misses.size();
+        }
+
+        L1Stage* stage_;
+        Chunk* chunk_;
+        Fetches fetches_;
+        const Word* record_ = nullptr;  // the latest one
+        std::size_t data_ = 0;          // misses before that
+        std::size_t fetched_ = 0;
+    };
+
+    // Tells the levels behind what a record has missed, from these misses on, in the order of the program, as the
+    // replay does. Then I1 and D1 of all cores lose what LL has evicted.
+    [[gnu::noinline, gnu::cold]] void follow_misses(Chunk& chunk, const Word* record, std::size_t data,
+                                                    std::size_t fetched) {
+        const Block& block = *exit_of(*record).block;
+        const auto instruction_of = [&](const auto& miss) { return block.accesses()[miss.at.access].instruction; };
+        const std::size_t data_end = chunk.misses.size();
+        const auto follow_data = [&] {
+            const auto& miss = chunk.misses[data++];
+            if (miss.loads()) {
+                const Address instruction = block.instruction_address(instruction_of(miss));
+                tags_->load(Reference::kData, miss.at.address, miss.bytes, instruction);
+            } else if (miss.is_taken()) {
+                tags_->lose(miss.other_core(), caches_.d1.line_bits(),
+                            LineNumber{miss.at.address >> caches_.d1.line_bits()});
+            }
+        };
+        for (; fetched != chunk.fetched.misses.size(); ++fetched) {
+            const auto& miss = chunk.fetched.misses[fetched];
+            while (data != data_end && instruction_of(chunk.misses[data]) < miss.at.instruction) follow_data();
+            tags_->load(Reference::kFetch, miss.at.address, miss.bytes, 0);
+        }
+        while (data != data_end) follow_data();
+        const auto index = static_cast<std::uint32_t>(record - chunk.words.data());
+        tags_->for_each_lost([&](LineNumber line) { lose(line, index); });
+    }
+
+    // A line of LL.
+    void lose(LineNumber whole, std::uint32_t record) {
+        Data& here = cores_[core_]->data;
+        const Address begin = static_cast<Address>(whole) << caches_.ll.line_bits();
+        const Address end = begin + caches_.ll.line_bytes;
+        for (std::uint32_t number = 0; number < most_cores(); ++number) {
+            if (cores_[number] == nullptr) continue;
+            Core& core = *cores_[number];
+            for (Address at = begin; at < end; at += caches_.d1.line_bytes) {
+                typename Data::Use use;
+                const std::uint32_t slot = core.data.lose(core.data.line_of(at), &use);
+                if (slot != Data::kAbsent) here.note_lost(record, at, number, Data::Miss::kTaken + slot, use);
+            }
+            for (Address at = begin; at < end; at += caches_.i1.line_bytes) {
+                typename Instructions::Use use;
+                const std::uint32_t slot = core.instructions.lose(core.instructions.line_of(at), &use);
+                if (slot == Instructions::kAbsent) continue;
+                here.note_lost(record, at, number, Data::Miss::kFetchedTaken + slot, {{use}});
+            }
+        }
+    }
 
     // The records up to where another thread goes on, if that is in the next chunk, and then its core; else all. (It
     // takes less to look for that here than in the loop that simulates records.)
@@ -153,6 +252,7 @@ private:
     std::size_t chunk_words_;
     bool notes_writes_;
     ReuseRules rules_;
+    std::unique_ptr<TagsAhead> tags_;  // null: LL is not inclusive
     DataCores<Data> shared_;
     std::vector<std::unique_ptr<Core>> cores_;  // null: nothing has run there
     std::uint32_t core_ = 0;                    // that runs next

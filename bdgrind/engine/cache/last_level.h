@@ -14,6 +14,8 @@
 //       bool has_dirty_copy(unsigned bits, LineNumber);
 //       // A line has left a level; `core`: whose it was, if cores do not share that level.
 //       void retire(Level, std::uint32_t core, unsigned bits, const LastLevelUse&);
+//       // A line of 1 << `bits` bytes has left an inclusive LL, so that what is in front must lose it.
+//       void lost(unsigned bits, LineNumber);
 //       // A line that was prefetched into a level is used for the first time, or has left without that.
 //       void prefetched(Level, std::uint32_t core, const ChargeTarget&, bool is_used);
 //       // The address of the instruction whose access to data is being simulated.
@@ -81,6 +83,7 @@ public:
           lines_(caches.ll, pages),
           line_bits_(caches.ll.line_bits()),
           is_exclusive_(caches.is_exclusive()),
+          is_inclusive_(caches.is_inclusive()),
           shares_(config.shares),
           touched_(lines_.size() + (is_exclusive_ ? static_cast<std::uint32_t>(caches.l2.lines()) : 0), rules),
           dirty_(config.write_back ? lines_.size() : 0) {
@@ -190,6 +193,8 @@ public:
         });
     }
 
+    bool last_level_has(LineNumber line) const { return lines_.find(line) != Lines::kAbsent; }
+
     // A core loses its copy of a line to another one: it stays here, as they share this level.
     void lose(std::uint32_t, unsigned, LineNumber) {}
 
@@ -287,6 +292,7 @@ private:
         if constexpr (kTraits.write_back) {
             if (dirty_.size() != 0) replace_dirty(slot.index, slot.evicted);
         }
+        if (__builtin_expect(is_inclusive_, 0) && slot.evicted != kNoLine) front_.lost(line_bits(), slot.evicted);
         return slot.index;
     }
 
@@ -342,6 +348,7 @@ private:
     Lines lines_;
     unsigned line_bits_;
     const bool is_exclusive_;
+    const bool is_inclusive_;
     std::unique_ptr<CallgrindPrefetcher> callgrind_;  // null: without it
     std::unique_ptr<Prefetching> prefetching_;        // null: without prefetchers
     LastLevelShares* const shares_;                   // null: cores do not share LL

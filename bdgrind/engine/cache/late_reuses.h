@@ -88,6 +88,20 @@ public:
         ++recent_;
     }
 
+    // The line in a slot leaves without another one being loaded.
+    template <class Set>
+    void leave(std::uint32_t slot, LineNumber line, std::span<const TouchTime> times, Set set) {
+        settle(set);
+        const TouchTime last = times[slot];
+        *homes_[slot] = last;
+        absent_.times_become_earlier();
+        if (is_old(last)) return;
+        absent_.ticks().insert(last);
+        TouchTime& latest = latest_young_[hash(line)];
+        latest = std::max(latest, last);
+        --young_;
+    }
+
     // Whether age() must be called, before load() and, if tells_hits(), before touch_old(). It makes more slots old,
     // and calls forget(slot) for each; from then on, a touch of the slot must be reported.
     bool is_due() const { return tells_hits() ? recent_ >= least_distance_ : misses_ >= window_; }

@@ -132,6 +132,8 @@ public:
         });
     }
 
+    bool last_level_has(LineNumber line) const { return last_.last_level_has(line); }
+
     // All lines leave, those of L2 first.
     [[gnu::cold]] void flush() {
         is_flushing_ = true;
@@ -367,6 +369,10 @@ private:
             });
         });
         front_.take_over(bits, line, to);
+    }
+    void lost(unsigned bits, LineNumber line) {
+        for_each_l2([&](L2& l2) { lose(l2.core, bits, line); });
+        front_.lost(bits, line);
     }
     bool has_dirty_copy(unsigned bits, LineNumber line) {
         bool is_dirty = front_.has_dirty_copy(bits, line);

@@ -55,6 +55,7 @@ public:
     ChargeTarget target_of_load(Reference, Address) const { return {}; }
     Address data_instruction() const { return instruction_; }
     bool is_counted() const { return false; }
+    void lost(unsigned, LineNumber) {}
 
 private:
     PagePlacement pages_;
@@ -69,6 +70,7 @@ Placements::Placements(const CacheGeometries& caches, std::uint32_t number, cons
       misses_(number) {
     BD_CHECK(number >= kLeast && number <= kMost);
     BD_CHECK(caches.pages.frames == PageFrames::kRandom);
+    BD_CHECK(!caches.is_inclusive());  // else L1 would not be the same for all
     constexpr CacheTraits kTwoLevels{.common_lines = false, .line_use = false, .write_back = false};
     constexpr CacheTraits kThreeLevels{
         .common_lines = false, .line_use = false, .write_back = false, .middle_level = true};

@@ -172,6 +172,7 @@ private:
     void take_note(const DataMiss& note);
     void note_hit(const DataMiss& hit);
     void note_other_core(const DataMiss& note);
+    void take_lost(const DataMiss& lost);
     void note_core_load(Address address, bool misses_ll);
     // Adds what has been charged to the counts of a core.
     template <class Add>
@@ -280,6 +281,7 @@ template <CacheTraits kTraits, class Observer>
     cursor_.start_record(exit, record);
     if (cursor_.fetch_miss() != nullptr) simulate_fetches();
     simulate_data_before(exit.accesses);
+    while (__builtin_expect(cursor_.has_miss_at(DataMiss::kBehindAccesses), 0)) take_lost(cursor_.take_miss());
     if (pages_.has_value()) pages_->charge_misses(exit, record);
 }
 
@@ -376,8 +378,18 @@ template <CacheTraits kTraits, class Observer>
     if (note.slot == note.kElsewhere) {
         is_elsewhere_ = true;
     } else {
-        caches_.take_data(note);
+        caches_.take(note);
     }
+}
+
+// What L1 loses behind a block, as LL is inclusive.
+template <CacheTraits kTraits, class Observer>
+[[gnu::noinline, gnu::cold]] void CacheReplay<kTraits, Observer>::take_lost(const DataMiss& lost) {
+    if constexpr (kMayNoteReuses) {
+        const LineNumber line = caches_.stage().data().line_of(lost.at.address);
+        if (reasons_.notes_reuses() && !lost.is_fetched()) reasons_.note_lost(lost.taken_slot(), line);
+    }
+    caches_.take(lost);
 }
 
 // Which core loads a line, or is the first one that touches its page. `misses_ll`: whether an access will be charged

@@ -68,6 +68,9 @@ public:
         why.history.count();
     }
 
+    // A line has left a slot of D1, as LL has evicted it.
+    void note_lost(std::uint32_t slot, LineNumber line) { state_.why->history.lose(slot, line); }
+
     // Which bytes of a line were used, when it leaves D1.
     template <class Mask>
     [[gnu::always_inline]] void note_stay(const ChargeTarget& target, const EvictDataEvent<Mask>& event) {

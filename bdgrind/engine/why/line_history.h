@@ -40,6 +40,8 @@ public:
         const CostId loaded_by = std::exchange(loaded_by_[slot], by);
         if (evicted != kNoLine && follows(evicted)) past_[evicted] = {loaded_by, by};
     }
+    // The line in a slot leaves, but for no line that an instruction loads there.
+    void lose(std::uint32_t slot, LineNumber line) { load(slot, line, kNoCost); }
     // The past of a line that is followed.
     Past past(LineNumber line) const {
         const auto found = past_.find(line);

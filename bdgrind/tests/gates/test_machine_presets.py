@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).resolve().parents[3]
 _CACHES = ("I1", "D1", "L2", "LL")
 _END = r"(?:,\s*CoherenceProtocol::k\w+)?\),\n"  # of a preset
@@ -91,7 +93,7 @@ def _documented() -> dict[str, list[str]]:
 
 def test_every_preset_is_documented_with_its_sources() -> None:
     presets, documented = _presets(), _documented()
-    assert len(presets) >= 13 and presets.keys() == documented.keys()
+    assert len(presets) >= 14 and presets.keys() == documented.keys()
     for name, (caches, last_level) in presets.items():
         *geometries, what, _unknown, sources = documented[name]
         assert geometries == list(caches.values()), name
@@ -106,12 +108,13 @@ def test_models_of_presets_are_documented_with_their_sources() -> None:
     assert documented.keys() == _presets().keys()
 
 
-def test_presets_with_a_victim_cache_are_documented() -> None:
+@pytest.mark.parametrize(("kind", "word"), [("kVictim", "exclusive"), ("kIncludes", "inclusive")])
+def test_presets_with_inclusion_are_documented(kind: str, word: str) -> None:
     text = (SOURCE / "bdgrind" / "tool" / "machine_presets.cpp").read_text()
-    victims = [row.partition('"')[0] for row in text.split('BD_PRESET("')[1:] if "kVictim}," in row]
+    names = [row.partition('"')[0] for row in text.split('BD_PRESET("')[1:] if f"{kind}}}," in row]
     documented = (SOURCE / "docs" / "machines.md").read_text()
-    sentence = re.search(r"LL\s+of\s+these\s+presets\s+is\s+exclusive: (.*?)\.", documented, re.DOTALL)
-    assert sentence is not None and re.findall(r"`([^`]+)`", sentence[1]) == victims and len(victims) >= 5
+    sentence = re.search(rf"LL\s+of\s+these\s+presets\s+is\s+{word}: (.*?)\.", documented, re.DOTALL)
+    assert sentence is not None and re.findall(r"`([^`]+)`", sentence[1]) == names and len(names) >= 2
 
 
 def test_all_tlbs_of_presets_are_documented_with_their_sources() -> None:

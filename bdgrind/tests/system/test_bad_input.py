@@ -51,7 +51,7 @@ def run(
         ("--LL-replacement=LRU", "'LRU' is not a value for --LL-replacement=<policy>: it must be lru, tree-plru"),
         ("--L2-replacement=QLRU_H11_M1_R0_U2", "'QLRU_H11_M1_R0_U2' .* R0 and R2 need a line of age 3"),
         ("--LL-replacement=random,x", "'random,x' .* behind random, there can be a comma and a number"),
-        ("--LL-inclusion=yes", "'yes' is not a value for --LL-inclusion=.*: it must be none or exclusive"),
+        ("--LL-inclusion=yes", "'yes' is not a value for --LL-inclusion=.*: it must be none, inclusive or exclusive"),
         ("--LL-index=xor", "'xor' is not a value for --LL-index=.*: it must be bits or hash"),
         ("--pages=random:1", "'random:1' is not a value for --pages=.*: behind random, there can be a comma"),
         ("--pages=physical", "'physical' is not a value for --pages=.*: it must be virtual, contiguous or random"),

@@ -25,6 +25,9 @@ POLICIES = {
     "prefetchers": "--prefetch=adjacent,stream,stride",
     "prefetchers into L2": "--L2-prefetch=adjacent,stream,stride --prefetch=stream --simulate-wb=yes",
     "exclusive": "--LL-inclusion=exclusive --simulate-wb=yes --pages=random,1",
+    "inclusive": "--LL-inclusion=inclusive --simulate-wb=yes --pages=random,1",
+    "inclusive with prefetchers": "--LL-inclusion=inclusive --prefetch=adjacent,stream,stride --simulate-hwpref=yes",
+    "inclusive with prefetchers into L2": "--LL-inclusion=inclusive --L2-prefetch=stream,stride --prefetch=adjacent",
     "exclusive with prefetchers": "--LL-inclusion=exclusive --prefetch=adjacent,stream,stride --simulate-hwpref=yes",
     "exclusive with prefetchers into L2": "--LL-inclusion=exclusive --L2-prefetch=stream,stride --prefetch=adjacent",
 }
@@ -163,6 +166,32 @@ def test_an_exclusive_last_level_holds_more(tmp_path: Path) -> None:
     assert totals["SpLoss2"] + totals["UsByte2"] == 64 * totals["EvLine2"]
 
 
+def test_an_inclusive_last_level_takes_lines_from_the_others(tmp_path: Path) -> None:
+    caches = "--I1=1024,2,64 --D1=1024,2,64 --L2=4096,4,64 --LL=8192,4,64".split()
+    plain = run_tool(tmp_path, [GUESTS / "workload"], caches, name="plain").profile.totals
+    run = run_tool(tmp_path, [GUESTS / "workload"], [*caches, "--LL-inclusion=inclusive"], name="inclusive")
+    assert not check_profile(run.profile_path)
+    assert "desc: LL inclusion: inclusive\n" in run.profile_path.read_text()
+    assert "LL 8 KiB 4-way; lines of 64 B, inclusive LL" in run.log
+    totals = run.profile.totals
+    for event in ("Ir", "Dr", "Dw"):
+        assert totals[event] == plain[event], event
+    for events in (("I1mr",), ("D1mr", "D1mw"), ("I2mr",), ("D2mr", "D2mw")):
+        assert sum(totals[event] for event in events) > sum(plain[event] for event in events), events
+
+
+def test_an_inclusive_last_level_needs_long_lines_and_one_placement(tmp_path: Path) -> None:
+    for options, error in (
+        (["--D1=2048,2,128", "--LL=65536,8,64"], "needs an LL whose lines are at least as long as those of the others"),
+        (["--placements=4"], "--placements cannot be combined with an inclusive LL: give --LL-inclusion=none, too."),
+    ):
+        command = [str(VALGRIND), "--tool=bdgrind", *options, "--LL-inclusion=inclusive", "echo", "it ran"]
+        refused = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert refused.returncode == 1 and "it ran" not in refused.stdout
+        assert error in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_exclusive_last_level_needs_an_l2(tmp_path: Path) -> None:
     for caches in (["--LL=65536,8,64"], ["--L2=16384,4,32", "--LL=65536,8,64"], ["--machine=zen4", "--L2=no"]):
         command = [str(VALGRIND), "--tool=bdgrind", *caches, "--LL-inclusion=exclusive", "echo", "it ran"]
@@ -260,7 +289,7 @@ def this_processor() -> str | None:
     known = {
         "AuthenticAMD 23 49": "zen2", "AuthenticAMD 25 1": "zen3", "AuthenticAMD 25 17": "zen4",
         "AuthenticAMD 26 2": "zen5", "GenuineIntel 6 85": "skylake-sp", "GenuineIntel 6 106": "icelake-sp",
-        "GenuineIntel 6 143": "sapphire-rapids",
+        "GenuineIntel 6 143": "sapphire-rapids", "GenuineIntel 6 158": "skylake-client",
     }
     return known.get(" ".join(field[1] for field in fields if field is not None))
 
@@ -280,6 +309,7 @@ def test_this_machine_has_what_its_processor_is_known_for(tmp_path: Path) -> Non
     caches = dict(re.findall(r"^desc: (L.) cache: .* B, (\d+) B,", head, re.MULTILINE))
     exclusive = named[1].startswith("zen") or named[1] in ("skylake-sp", "icelake-sp", "sapphire-rapids")
     assert ("desc: LL inclusion: exclusive" in head) == (exclusive and caches.get("L2") == caches["LL"])
+    assert ("desc: LL inclusion: inclusive" in head) == (named[1] in ("skylake-client", "cortex-a72"))
 
 
 def test_tlbs_are_those_of_the_processor_that_is_named(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ TEST(MachinePresets, AreFoundByWhatProcessorsSayOfThemselves) {
     EXPECT_EQ(name_of(kAmd, 25, 97), "zen4");             // Ryzen 9 7950X
     EXPECT_EQ(name_of(kAmd, 26, 2), "zen5");              // EPYC 9755
     EXPECT_EQ(name_of(kAmd, 26, 68), "zen5");             // Ryzen 9 9950X
+    EXPECT_EQ(name_of(kIntel, 6, 94), "skylake-client");  // Core i7-6700K
+    EXPECT_EQ(name_of(kIntel, 6, 158), "skylake-client"); // Core i7-8700K
     EXPECT_EQ(name_of(kIntel, 6, 85), "skylake-sp");      // Xeon Gold 6148
     EXPECT_EQ(name_of(kIntel, 6, 106), "icelake-sp");     // Xeon Platinum 8380
     EXPECT_EQ(name_of(kIntel, 6, 143), "sapphire-rapids");  // Xeon Platinum 8480+
@@ -40,7 +42,7 @@ TEST(MachinePresets, AreNotFoundForOthers) {
     using enum ProcessorModel::Vendor;
     EXPECT_EQ(name_of(kAmd, 23, 1), "none");     // Zen 1
     EXPECT_EQ(name_of(kAmd, 26, 80), "none");
-    EXPECT_EQ(name_of(kIntel, 6, 158), "none");  // a client's Coffee Lake, whose L3 includes L2
+    EXPECT_EQ(name_of(kIntel, 6, 79), "none");   // Xeon E5-2680 v4
     EXPECT_EQ(name_of(kIntel, 15, 85), "none");
     EXPECT_EQ(name_of(kOther, 25, 17), "none");
     EXPECT_EQ(name_of(kArm, 0, 3331), "none");   // Cortex-A53

@@ -122,6 +122,44 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
     return missed;
 }
 
+void NaiveCaches::end_block() {
+    if (!is_inclusive_) return;
+    for (Core& core : cores_) {
+        for (Cache* cache : {&core.i1, &core.d1}) {
+            for (auto& set : cache->sets) {
+                for (auto line = set.begin(); line != set.end();) {
+                    const auto next = std::next(line);
+                    const Address number = line->number;
+                    const Address in_last = number * cache->line_bytes / last_.line_bytes;
+                    const auto& last_set = last_.set_of(in_last);
+                    if (std::ranges::find(last_set, in_last, &Line::number) == last_set.end()) {
+                        evict_first(core, *cache, set, line);
+                        if (cache == &core.d1) on_lost_(number);
+                    }
+                    line = next;
+                }
+            }
+        }
+    }
+}
+
+// A line has left an inclusive LL.
+void NaiveCaches::lose_in_middle(const Line& lost) {
+    for (Core& core : cores_) {
+        if (core.middle.empty()) return;
+        Cache& middle = core.middle[0];
+        for (Address at = lost.number * last_.line_bytes; at < (lost.number + 1) * last_.line_bytes;
+             at += middle.line_bytes) {
+            const Address number = at / middle.line_bytes;
+            std::list<Line>& set = middle.set_of(number);
+            const auto found = std::ranges::find(set, number, &Line::number);
+            if (found == set.end()) continue;
+            if (!middle.policies.empty()) middle.policies[middle.set_number(number)].remove(number);
+            evict_behind(core, 0, set, found);
+        }
+    }
+}
+
 // This core touches a line of D1.
 void NaiveCaches::ask_others(Address number, bool absent, bool writes, Missed& missed) {
     std::set<std::size_t>& touched = touched_by_[number];
@@ -460,6 +498,7 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
             }
         }
         retire(whole, Event::kAcCost2, Event::kAcCostDL, line_bytes);
+        if (is_inclusive_ && !is_flushing_) lose_in_middle(itself);
     } else {
         leaves_core_ = number;
         retire(whole, Event::kAcCostL2, Event::kAcCostD2, line_bytes);

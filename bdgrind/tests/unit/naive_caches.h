@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The caches in the most literal way: docs/simulation.md, rules 1 to 9, 63 to 70 and 73 to 80. Every set is a list, and
-// every line knows all of what it was loaded for. Why lines miss follows from a list of all lines in the order in which
-// they were touched, which is looked through at every touch.
+// The caches in the most literal way: docs/simulation.md, rules 1 to 9, 63 to 70, 73 to 80 and 83 to 87. Every set is a
+// list, and every line knows all of what it was loaded for. Why lines miss follows from a list of all lines in the
+// order in which they were touched, which is looked through at every touch.
 
 #pragma once
 
@@ -59,6 +59,9 @@ public:
     };
     using Touch = std::function<void(const DataTouch&)>;
     void on_data(Touch touch) { on_data_ = std::move(touch); }
+    // A line has left D1, as an inclusive LL does not have it.
+    using Lost = std::function<void(Address line)>;
+    void on_lost(Lost lost) { on_lost_ = std::move(lost); }
 
     // `tells_why`: why lines miss, which takes long where there are many.
     // `cores`: how many have caches of their own, but for the last level.
@@ -74,6 +77,7 @@ public:
           cores_(cores, Core(geometries, places_, prefetching.into_middle)),
           last_(geometries.ll, places_),
           is_exclusive_(geometries.is_exclusive()),
+          is_inclusive_(geometries.ll_inclusion == Inclusion::kInclusive),
           prefetches_(prefetching.as_callgrind),
           prefetchers_(prefetching.others, geometries.ll.line_bytes),
           tells_why_(tells_why),
@@ -113,6 +117,9 @@ public:
     void set_instruction(Address address) { instruction_ = address; }
     Missed fetch(Address address, Address size) { return touch(here().i1, address, size, false); }
     Missed access(Address address, Address size, bool writes) { return touch(here().d1, address, size, writes); }
+
+    // A block of code has ended. Rule 86.
+    void end_block();
 
     // All that happens is on this core from here on.
     void run_on(std::size_t core) { core_ = core; }
@@ -239,6 +246,7 @@ private:
     void pass_on(Core& core, const Line& line, Address line_bytes, std::size_t level);
     void ask_others(Address number, bool absent, bool writes, Missed& missed);
     void take(Core& core, Address number);
+    void lose_in_middle(const Line& lost);
     void take_over(const Cache& cache, Line& line, Address line_bytes) const;
     void retire(const Line& line, Event of_all, Event of_data, Address line_bytes) const;
     void retire_as(const Line& line, Event first_event, Address line_bytes) const;
@@ -256,6 +264,7 @@ private:
     std::map<Address, std::set<std::size_t>> touched_by_{};
     Cache last_;
     const bool is_exclusive_;
+    const bool is_inclusive_;
     bool is_flushing_ = false;
     std::map<Address, std::vector<Address>> streams_;  // of lines, for the prefetcher
     const bool prefetches_;
@@ -271,6 +280,7 @@ private:
     // Lines that have been evicted from LL and not been loaded since: by whom, and whose they were.
     std::map<Address, std::pair<std::size_t, std::size_t>> gone_{};
     Touch on_data_ = [](const DataTouch&) {};
+    Lost on_lost_ = [](Address) {};
 };
 
 }  // namespace bd::test

@@ -56,6 +56,7 @@ public:
         caches_.on_data([this](const NaiveCaches::DataTouch& touch) {
             why_.on_data(touch, charged_, running_, now_, accounts_.costs());
         });
+        caches_.on_lost([this](Address line) { why_.on_lost(line); });
     }
 
     void run(const Scenario::Record& record) {
@@ -263,6 +264,7 @@ private:
                 on_conditional_branch(block.instruction_address(i), (branch == Branch::kTaken) != passed_by);
             }
         }
+        caches_.end_block();
     }
 
     void count(Event event, const std::string& group = {}) {

@@ -40,6 +40,8 @@ class NaiveLines {
 public:
     // An absent line is loaded by `who` (nullopt if costs are not collected). Returns the history of that load.
     ReuseKey load(Address line, std::optional<Address> evicted, const std::optional<InstructionKey>& who);
+    // It leaves, but for no line that is loaded in its place.
+    void lose(Address line) { past_[line] = {loaded_by_[line], {}}; }
     void touch(Address line, unsigned long now) { touched_[line] = now; }
     unsigned long last_touch(Address line) const { return touched_.at(line); }
 

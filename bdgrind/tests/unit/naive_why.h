@@ -27,6 +27,8 @@ public:
     // By an access in `running`, a block, at `now`; it is charged to `charged`.
     void on_data(const NaiveCaches::DataTouch& touch, const InstructionKey& charged, unsigned running,
                  unsigned long now, RunCosts& costs);
+    // An inclusive LL has taken a line from D1.
+    void on_lost(Address line) { lines_.lose(line); }
     // A line has left D1.
     void on_leave(Address begin, Address bytes, const NaiveCaches::Touched& used, const InstructionKey& loader);
     void zero() { lines_.forget_stays(); }

@@ -22,6 +22,7 @@ using test::Counts;
 using test::random_scenario;
 using test::Scenario;
 using test::with_cores;
+using test::with_inclusive_ll;
 using test::with_l2;
 using test::with_objects;
 using test::with_tlbs;
@@ -47,6 +48,22 @@ TEST(Oracle, TheGeneratedRunsCoverPrefetches) {
             EXPECT_GT(used[level], 20u) << which << ", level " << level;
             EXPECT_GT(lost[level], 20u) << which << ", level " << level;
         }
+    }
+}
+
+// What is compared by AnInclusiveLastLevelIsTheSame: how many runs have other misses than without inclusion.
+TEST(Oracle, TheGeneratedRunsCoverInclusion) {
+    Counts runs{};
+    for (unsigned seed = 0; seed < 400; ++seed) {
+        Scenario scenario = with_inclusive_ll(random_scenario(seed), seed);
+        const Counts totals = run_naively(scenario, scenario.records.size(), {}, 0, true).totals;
+        scenario.caches.ll_inclusion = Inclusion::kNone;
+        const Counts without = run_naively(scenario, scenario.records.size(), {}, 0, true).totals;
+        for (std::size_t i = 0; i < kEventCount; ++i) runs[i] += totals[i] != without[i];
+    }
+    for (const Event event : {Event::kI1mr, Event::kD1mr, Event::kD1mw, Event::kI2mr, Event::kD2mr, Event::kILmr,
+                              Event::kDLmr, Event::kI1conf, Event::kD1conf, Event::kSpLoss1, Event::kSpLoss2}) {
+        EXPECT_GT(runs[column(event)], 40u) << kEvents[column(event)].name;
     }
 }
 

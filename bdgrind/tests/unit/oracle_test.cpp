@@ -31,6 +31,7 @@ using test::random_scenario;
 using test::Scenario;
 using test::with_cores;
 using test::with_exclusive_ll;
+using test::with_inclusive_ll;
 using test::with_l2;
 using test::with_objects;
 using test::with_tlbs;
@@ -260,6 +261,20 @@ TEST(Oracle, AnExclusiveLastLevelIsTheSame) {
     });
 }
 
+// With an inclusive LL, whatever else is asked for; in one part or in many.
+TEST(Oracle, AnInclusiveLastLevelIsTheSame) {
+    for_each_seed(2 * kRuns, [](unsigned seed) {
+        std::mt19937 random(seed);
+        const bool plain = random() % 3 == 0;  // as it is simulated fastest
+        RunVariant variant = random_variant(random, plain);
+        variant.least_distance = random() % 2 == 0 ? 2u << random() % 4 : 0;
+        Scenario scenario = with_inclusive_ll(random_scenario(seed), seed);
+        if (random() % 3 == 0) scenario = with_policies(scenario, seed);
+        if (random() % 3 == 0) scenario = with_prefetchers(scenario, seed);
+        expect_equal(variant.object_depth == 0 ? scenario : with_objects(scenario, seed), seed, variant);
+    });
+}
+
 // Pages that miss a TLB, by instruction, call, path and data, whatever else is asked for; in one part or in many.
 TEST(Oracle, PageMissesAreTheSame) {
     for_each_seed(kRuns, [](unsigned seed) {
@@ -327,9 +342,10 @@ TEST(Oracle, WhatCoresDoIsTheSame) {
     for_each_seed(2 * kRuns, [](unsigned seed) {
         std::mt19937 random(seed);
         Scenario plain = random_scenario(seed);
-        const auto levels = random() % 4;
+        const auto levels = random() % 5;
         if (levels == 2) plain = with_l2(plain, seed);
         if (levels == 3) plain = with_exclusive_ll(plain, seed);
+        if (levels == 4) plain = with_inclusive_ll(plain, seed);
         if (plain.caches.d1.line_bytes > 64) return;
         if (random() % 4 == 0) plain = with_tlbs(plain, seed);
         if (random() % 4 == 0) plain = with_policies(plain, seed);

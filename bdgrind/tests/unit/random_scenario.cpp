@@ -351,6 +351,26 @@ Scenario with_exclusive_ll(Scenario plain, unsigned seed) {
     return plain;
 }
 
+Scenario with_inclusive_ll(Scenario plain, unsigned seed) {
+    if (seed % 2 != 0) plain = with_l2(std::move(plain), seed);
+    CacheGeometry& ll = plain.caches.ll;
+    const std::uint64_t lines = ll.lines();
+    // Some have an L1 of more lines than a random one has, or of so many that their uses are not copied.
+    const auto resize = [](CacheGeometry& cache, std::uint64_t more_than) {
+        cache.size_bytes = (more_than / cache.ways + 1) * cache.ways * cache.line_bytes;
+    };
+    if (seed % 5 == 0) {
+        resize(plain.caches.i1, seed % 3 == 0 ? 4096 : 100);
+        resize(plain.caches.d1, seed % 3 == 1 ? 4096 : 100);
+    }
+    for (const CacheGeometry& other : {plain.caches.i1, plain.caches.d1, plain.caches.l2}) {
+        ll.line_bytes = std::max(ll.line_bytes, other.line_bytes);
+    }
+    ll.size_bytes = lines * ll.line_bytes;
+    plain.caches.ll_inclusion = Inclusion::kInclusive;
+    return plain;
+}
+
 Scenario with_prefetchers(Scenario plain, unsigned seed) {
     const auto rules = [](unsigned which) {
         return PrefetchRules{.adjacent = which % 2 != 0, .stream = which / 2 % 2 != 0, .stride = which / 4 != 0};

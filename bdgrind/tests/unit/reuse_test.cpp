@@ -79,6 +79,12 @@ void expect_absent_lines_equal(unsigned seed) {
         }
         clock += static_cast<TouchTime>(1 + (random() % 50 == 0 ? random() % 2000000 : 0));
         times[slot] = clock;
+        if (random() % 30 == 0) {
+            slot = random() % held.size();
+            if (times[slot] != 0) absent.leave(LineNumber{held[slot]}, times[slot]);
+            times[slot] = 0;
+            held[slot] = ~std::uint64_t{0};
+        }
         if (random() % 1000 == 0) {
             absent.clear();
             order.clear();

@@ -117,6 +117,9 @@ Scenario with_policies(Scenario plain, unsigned seed);
 // The same with an L2, and an LL that is exclusive of it.
 Scenario with_exclusive_ll(Scenario plain, unsigned seed);
 
+// The same with an LL that includes the others, and an L2 or none.
+Scenario with_inclusive_ll(Scenario plain, unsigned seed);
+
 // The same, with prefetchers for LL, and mostly for an L2, if there is one or comes later.
 Scenario with_prefetchers(Scenario plain, unsigned seed);
 
