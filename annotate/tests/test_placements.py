@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Profiles with several placements of pages: by how much another run may differ, and what that makes of changes."""
+"""Profiles with several placements of pages and stacks: by how much another run may differ, what changes are then."""
 
 import json
 import math
@@ -20,9 +20,12 @@ FETCHES = (5, 5, 5, 5)
 T3 = 3.182  # Student's quantile of 97.5 %, three degrees of freedom
 
 
-def profile(reads=READS, writes=WRITES, fetches=FETCHES, pid=1, first=None, lines=None, l1=L1):
+def profile(reads=READS, writes=WRITES, fetches=FETCHES, pid=1, first=None, lines=None, l1=L1, d1=()):
+    """d1: reads and writes that miss D1 in each placement, if that is known; the first are those of `l1`."""
     number = len(reads)
     head = [f"desc: Placements: {number}, seeds 7 to {6 + number}"]
+    for event, counts in zip(("D1mr", "D1mw"), d1):
+        head.append(f"desc: Placements of {event}: {' '.join(map(str, counts))}")
     for event, counts in (("ILmr", fetches), ("DLmr", reads), ("DLmw", writes)):
         head.append(f"desc: Placements of {event}: {' '.join(map(str, counts))}")
     costs = (*l1, fetches[0], reads[0] if first is None else first, writes[0])
@@ -85,6 +88,43 @@ def test_the_first_screen(tmp_path):
     assert "166k cycles ±4.7%" in text
     totals = printed(tmp_path, "p.out", "--totals", "--width=120")
     assert "Placements of" not in totals
+
+
+D1_READS = (1_000, 1_040, 1_020, 960)
+D1_WRITES = (500, 480, 500, 510)
+
+
+def test_stacks_lie_elsewhere_too(tmp_path):
+    name = written(tmp_path, profile(d1=(D1_READS, D1_WRITES)))
+    found = spreads(tmp_path, name)
+    both = [sum(one) for one in zip(D1_READS, D1_WRITES)]
+    assert found["metrics"]["D1m"]["deviation"] == pytest.approx(statistics.stdev(both))
+    assert found["metrics"]["L1m"]["width"] == found["metrics"]["D1m"]["width"] == pytest.approx(
+        width(statistics.variance(both))
+    )
+    assert found["metrics"]["L1m"]["least"] == 10 + min(both)
+    lines = [sum(one) for one in zip(FETCHES, READS, WRITES)]
+    cycles = [10 * of_d1 + 100 * of_ll for of_d1, of_ll in zip(both, lines)]
+    assert found["metrics"]["CEst"]["width"] == pytest.approx(width(statistics.variance(cycles)))
+    assert found["metrics"]["CEst"]["least"] == 100_000 + 100 + min(cycles)
+    assert set(found["metrics"]) == {
+        "D1mr", "D1mw", "D1m", "L1m", "ILmr", "DLmr", "DLmw", "DLm", "LLm", "CEst"
+    }
+    text = printed(tmp_path, name, "--width=120")
+    assert "Placements  4 of pages and stacks at random, seeds 7 to 10; ± is how far another run may be" in text
+    percent = 100 * width(statistics.variance(both)) / 1500
+    assert f"L1          1,500 ±{percent:.1f}% data misses (3.0%), 10 code" in text
+    other = written(tmp_path, profile(d1=(D1_READS, D1_WRITES), l1=(*L1[:4], 1_010, 500)), "other.out")
+    said = rows(printed(tmp_path, "--diff", name, other, "--width=120"))["Placements"]
+    assert said.startswith("L1m +0.7% (±") and said.endswith("no more than pages and stacks that lie elsewhere do")
+    old = written(tmp_path, profile(), "old.out")
+    said = rows(printed(tmp_path, "--diff", old, other, "--width=120"))["Placements"]
+    assert said.startswith("LLm 0.0% (±") and "no more than pages that lie elsewhere do" in said
+    said = printed(tmp_path, other, f"--baseline={name}", "--fail-if=L1m > +0%", status=1)
+    assert "L1m went from 1,510 to 1,520 (+0.7%), no more than pages and stacks that lie elsewhere may do (±" in said
+    assert "the first placement has D1mr 1,000, but the costs add up to 1,010" in printed(
+        tmp_path, "--check", other, status=1
+    )
 
 
 def test_without_placements_nothing_is_said(tmp_path):
@@ -171,7 +211,7 @@ def test_the_variances_of_both_sides_count(tmp_path):
 def test_if_one_side_has_none_that_is_said(tmp_path):
     before, after = written(tmp_path, profile(), "before.out"), written(tmp_path, profile(lines=[]), "after.out")
     said = rows(printed(tmp_path, "--diff", before, after, "--width=120"))["Placements"]
-    assert said == "only one of the profiles has any: whether changes of L2 and LL misses are luck is not known"
+    assert said == "only one of the profiles has any: whether changes of misses are luck is not known"
     assert "placements" not in json.loads(printed(tmp_path, "--diff", before, after, "--format=json"))
     assert "Placements" not in rows(printed(tmp_path, "--diff", after, after))
 

@@ -44,12 +44,13 @@ void write_placements(TextOutput& out, const Placements& placements) {
     const std::uint64_t first = placements.first_seed();
     out << "desc: Placements: " << placements.number() << ", seeds " << first << " to "
         << first + (placements.number() - 1) << '\n';
-    for (const Level level : {Level::kL2, Level::kLL}) {
+    for (const Level level : {Level::kL1, Level::kL2, Level::kLL}) {
         if (level == Level::kL2 && !placements.has_l2()) continue;
-        for (std::size_t kind = 0; kind < Placements::kKinds; ++kind) {
+        // No code is on the stack.
+        for (std::size_t kind = level == Level::kL1 ? 1 : 0; kind < Placements::kKinds; ++kind) {
             out << "desc: Placements of " << kEvents[column(kLevelEvents[level].misses[kind])].name << ':';
             for (std::uint32_t i = 0; i < placements.number(); ++i) {
-                out << ' ' << placements.misses(i)[level][kind];
+                out << ' ' << (level == Level::kL1 ? placements.d1_misses(i, kind) : placements.misses(i)[level][kind]);
             }
             out << '\n';
         }

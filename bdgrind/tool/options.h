@@ -214,8 +214,8 @@ struct SampleOption {
               "as their addresses say, in the order of first use, or\n"                                 \
               "anywhere")                                                                               \
     BD_OPTION(Placements, placements, "placements", {}, "no|<n>",                                       \
-              "place pages at random <n> times (2 to 32), side by side,\n"                              \
-              "and say how far misses of L2 and LL differ")                                             \
+              "place pages and the stack at random <n> times (2 to\n"                                   \
+              "32), side by side, and say how far misses differ")                                             \
     BD_OPTION(Tlb, tlb, "tlb", {}, "no|yes|<name>|<geometry>",                                          \
               "look up pages of 4 KiB and 2 MiB in the TLBs of the\n"                                   \
               "--machine (yes), of a processor that --machine=list\n"                                   \

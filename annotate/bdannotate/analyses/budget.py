@@ -19,7 +19,7 @@ from ..model.errors import UserError
 from ..model.graph import CallGraph, build
 from ..model.metrics import Metric, Number, metrics_of
 from ..model.numbers import ratio, signed
-from ..model.placements import width_of
+from ..model.placements import lies_elsewhere, width_of
 from ..model.profile import Function, Profile, Row
 from .code.columns import CostKind
 
@@ -189,8 +189,9 @@ def _change(
 
 
 def _luck(now: _Measured, before: _Measured, metric: Metric, old: Metric) -> str:
-    """A clause on a change of the total that pages alone may make; empty if it is more, or if that is not known."""
+    """A clause on a change of the total that another placement alone may make; empty if it is more, or not known."""
     width = width_of(before.profile, now.profile, old, metric)
     if width is None or abs(metric.counter()(now.totals) - old.counter()(before.totals)) > width:
         return ""
-    return f", no more than pages that lie elsewhere may do (±{width:,.0f}, 95%)"
+    reason = lies_elsewhere(before.profile, now.profile)
+    return f", no more than {reason} may do (±{width:,.0f}, 95%)"

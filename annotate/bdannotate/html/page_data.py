@@ -197,7 +197,7 @@ def _members(subject: Subject) -> list[tuple[str, Sequence[int]]]:
 
 
 def _parts(profile: Profile) -> list[schema.Part]:
-    """The parts; the first one says what pages that lie elsewhere may change."""
+    """The parts; the first one says what another placement may change."""
     parts = [_part(part) for part in profile.parts]
     placed = placements_of(profile)
     if placed is not None:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far misses behind the first level depend on where pages lie in memory, by --placements=N: docs/machines.md.
+"""How far misses depend on where pages lie in memory, and those of D1 on where the stack begins, by --placements=N:
+docs/machines.md.
 
 A run has N placements at random, the first of which is the one that is profiled. Of two runs on a real machine, each
 has a placement of its own. So by 95 % they differ by less than t s √2, where s is the standard deviation of the N
 placements, and t Student's quantile of 97.5 % with N - 1 degrees of freedom.
 
-What does not depend on pages is the same in all placements, and nothing is said of events that were not counted in each
-of them: a metric has a spread only if it is a sum of events of both kinds that are known.
+What depends on neither is the same in all placements, and nothing is said of events that were not counted in each of
+them: a metric has a spread only if it is a sum of events of both kinds that are known. Profiles of older versions have
+D1's misses of one stack only.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ _OF_EVENT = "Placements of "
 _NUMBER = re.compile(r"(\d{1,2}), seeds (\d{1,20}) to (\d{1,20})", re.ASCII)
 _COUNTS = re.compile(r"\d{1,20}(?: \d{1,20}){1,31}", re.ASCII)
 
-# The events that do not depend on pages. (There are more of these, but no metric adds them to misses of L2 or LL.)
+# The events that do not depend on pages, and those of D1 that may be known for one stack only. (There are more of
+# these, but no metric adds them to misses of L2 or LL.)
 _OF_FIRST_LEVEL = frozenset({"Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw"})
 
 # Student's quantiles of 97.5 %, by degrees of freedom from 1 to 31.
@@ -45,6 +48,14 @@ class Placements:
     number: int
     seeds: tuple[str, str]
     processes: tuple[Mapping[str, Counts], ...]
+
+    def has(self, event: str) -> bool:
+        """Whether an event was counted in each placement of each process."""
+        return all(event in counts for counts in self.processes)
+
+    def what(self) -> str:
+        """What differs between placements."""
+        return "pages and stacks" if self.has("D1mr") else "pages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +108,14 @@ def _counts(part: Part) -> dict[str, Counts]:
 
 
 def spread_of(found: Placements | None, metric: Metric, profile: Profile) -> Spread | None:
-    """The spread of a metric's total; None if it does not depend on pages, or if that is not known."""
+    """The spread of a metric's total; None if it is the same in all placements, or if that is not known."""
     if found is None or metric.is_ratio or metric.is_time:
         return None
     weights = {event: weight for event, weight in zip(profile.events, metric.numerator) if weight}
-    depends = [event for event in weights if event not in _OF_FIRST_LEVEL]
-    if not depends or any(event not in counts for counts in found.processes for event in depends):
+    depends = {event for event in weights if found.has(event)}
+    if not depends or weights.keys() - depends - _OF_FIRST_LEVEL:
         return None
-    constant = sum(
-        weight * total for event, weight, total in _with_totals(weights, profile) if event in _OF_FIRST_LEVEL
-    )
+    constant = sum(weight * total for event, weight, total in _with_totals(weights, profile) if event not in depends)
     # The sums of each process; pages of one process lie where they do whatever those of another one do.
     values = [
         [sum(weights[event] * counts[event][i] for event in depends) for i in range(found.number)]
@@ -138,12 +147,19 @@ def width_of_change(before: Spread, after: Spread) -> float:
 
 
 def width_of(before: Profile, after: Profile, old: Metric, new: Metric) -> float | None:
-    """By how much a total may change because pages lie elsewhere; None if not known. old, new: the metric of either
+    """By how much a total may change because of another placement; None if not known. old, new: the metric of either
     profile."""
     spreads = (
         spread_of(placements_of(before), old, before), spread_of(placements_of(after), new, after)
     )
     return None if spreads[0] is None or spreads[1] is None else width_of_change(spreads[0], spreads[1])
+
+
+def lies_elsewhere(before: Profile, after: Profile) -> str:
+    """What makes runs of two profiles with placements differ."""
+    found = placements_of(before), placements_of(after)
+    whats = {each.what() for each in found if each is not None}
+    return f"{min(whats, default='pages')} that lie elsewhere"
 
 
 def first_violation(profile: Profile) -> str | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is said of placements of pages: by how much another run may differ, and what a comparison makes of that."""
+"""What is said of placements: by how much another run may differ, and what a comparison makes of that."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping
 
 from ..model.metrics import Metric
 from ..model.numbers import signed
-from ..model.placements import Placements, placements_of, spread_of, width_of
+from ..model.placements import Placements, lies_elsewhere, placements_of, spread_of, width_of
 from ..model.profile import Profile
 from .json_values import Json
 
 # The sums that are named where there is room for a few.
-_NAMED = ("L2m", "LLm", "CEst")
+_NAMED = ("L1m", "L2m", "LLm", "CEst")
 _LEAST = 0.05  # percent that are shown as 0.1
 
 
 def plus_minus_of(found: Placements | None, metric: Metric, profile: Profile) -> str:
     """By how much the total of a metric may differ in another run, such as "±2.1%"; empty if nothing is known, or if it
-    does not depend on pages."""
+    is the same in all placements."""
     spread = spread_of(found, metric, profile)
     value = metric.counter()(profile.totals())
     return "" if spread is None or not value else _percent(spread.width, value)
@@ -33,7 +33,7 @@ def _percent(width: float, value: int) -> str:
 
 def note_on(found: Placements) -> str:
     """What ± means in a report."""
-    return f"{found.number} of pages at random, seeds {_seeds(found)}; ± is how far another run may be off (95%)"
+    return f"{_start(found)}; ± is how far another run may be off (95%)"
 
 
 def summary_of(found: Placements, metrics: Mapping[str, Metric], profile: Profile) -> str:
@@ -42,21 +42,22 @@ def summary_of(found: Placements, metrics: Mapping[str, Metric], profile: Profil
         f"{name} {text}" for name in _NAMED
         if name in metrics and (text := plus_minus_of(found, metrics[name], profile))
     ]
-    start = f"{found.number} of pages at random, seeds {_seeds(found)}"
+    start = _start(found)
     return f"{start}; another run may be off (95%) by {', '.join(texts)}" if texts else start
 
 
-def _seeds(found: Placements) -> str:
-    return " to ".join(found.seeds)
+def _start(found: Placements) -> str:
+    return f"{found.number} of {found.what()} at random, seeds {' to '.join(found.seeds)}"
 
 
 def change_text(before: Profile, after: Profile, metrics: Mapping[str, Metric]) -> str:
     """Whether changes are more than what two runs differ by anyway; empty if neither profile has placements."""
     have = [placements_of(profile) is not None for profile in (before, after)]
+    reason = lies_elsewhere(before, after)
     if not any(have):
         return ""
     if not all(have):
-        return "only one of the profiles has any: whether changes of L2 and LL misses are luck is not known"
+        return "only one of the profiles has any: whether changes of misses are luck is not known"
     smaller: list[str] = []
     larger: list[str] = []
     for name in _NAMED:
@@ -69,9 +70,9 @@ def change_text(before: Profile, after: Profile, metrics: Mapping[str, Metric]) 
             continue
         text = f"{name} {signed(f'{100 * (new - old) / abs(old):.1f}%')} ({_percent(width, old)})"
         (smaller if abs(new - old) <= width else larger).append(text)
-    texts = [f"{', '.join(smaller)}: no more than pages that lie elsewhere do"] if smaller else []
+    texts = [f"{', '.join(smaller)}: no more than {reason} do"] if smaller else []
     if larger:
-        texts.append(f"{', '.join(larger)}: more than {'that' if smaller else 'pages that lie elsewhere do'}")
+        texts.append(f"{', '.join(larger)}: more than {'that' if smaller else f'{reason} do'}")
     return "; ".join(texts)
 
 
@@ -95,7 +96,7 @@ def placements_json(found: Placements | None, metrics: Mapping[str, Metric], pro
 
 
 def change_json(before: Profile, after: Profile, metrics: Mapping[str, Metric]) -> dict[str, Json]:
-    """By metric, how far a change may come from pages that lie elsewhere; empty unless both profiles say."""
+    """By metric, how far a change may come from another placement; empty unless both profiles say."""
     widths = {name: width_of(before, after, metric, metric) for name, metric in metrics.items()}
     known: dict[str, Json] = {name: width for name, width in widths.items() if width is not None}
     return {"placements": known} if known else {}

@@ -66,13 +66,17 @@ public:
     }
 
     // From now on, what L1 misses is looked for there, too. They must live as long.
-    void set_placements(Placements* placements) { placements_ = placements; }
+    void set_placements(Placements* placements) {
+        placements_ = placements;
+        if (placements != nullptr) stage_.set_stacks(&placements->stacks());
+    }
 
     // I1 and D1. The misses of each chunk must be passed to follow_fetch() and follow_data() one after the other, when
     // the replay reaches them. Before each, the position in the other cache must be set.
     Stage& stage() { return stage_; }
     void set_chunk(const Chunk& chunk) {
         chunk_ = &chunk;
+        if (__builtin_expect(placements_ != nullptr, 0)) placements_->note_stacks(chunk.moved);
         run_on(chunk.core);
     }
     void set_data_position(const DataPosition& position) { data_position_ = position; }

@@ -27,6 +27,7 @@
 #include "engine/cache/data_cache.h"
 #include "engine/cache/data_cores.h"
 #include "engine/cache/instruction_cache.h"
+#include "engine/cache/moved_stacks.h"
 #include "engine/cache/next_level_config.h"
 #include "engine/cache/reuse.h"
 #include "engine/cache/tags_ahead.h"
@@ -47,7 +48,8 @@ public:
     struct Chunk : Data::Chunk {
         typename Instructions::Chunk fetched;
         std::uint32_t core = 0;
-        std::vector<const Uses*> others;  // by core, if there are several; null: it is this one, or has not run
+        std::vector<const Uses*> others;         // by core, if there are several; null: it is this one, or has not run
+        std::vector<MovedStacks::Misses> moved;  // what D1 misses with other stacks, if that is asked for
     };
 
     // A chunk is no longer needed when so many others have been made since.
@@ -67,6 +69,9 @@ public:
         BD_CHECK_OP(chunk_words, <=, Instructions::kMostWords);
         make_core(0);
     }
+
+    // From now on, these run along. They must live as long.
+    void set_stacks(MovedStacks* stacks) { stacks_ = stacks; }
 
     std::uint32_t most_cores() const { return static_cast<std::uint32_t>(cores_.size()); }
     // Of the first core, or of one that a chunk has been of.
@@ -94,6 +99,7 @@ public:
                 return chunk->words;
             });
         }
+        if (__builtin_expect(stacks_ != nullptr, 0)) stacks_->run(chunk->words, &chunk->moved);
         if (next_core && chunk->words.size() == batch.size()) switch_to(*next_core);
     }
     void flushed() {
@@ -253,6 +259,7 @@ private:
     bool notes_writes_;
     ReuseRules rules_;
     std::unique_ptr<TagsAhead> tags_;  // null: LL is not inclusive
+    MovedStacks* stacks_ = nullptr;    // null: they stay where they are
     DataCores<Data> shared_;
     std::vector<std::unique_ptr<Core>> cores_;  // null: nothing has run there
     std::uint32_t core_ = 0;                    // that runs next

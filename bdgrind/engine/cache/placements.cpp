@@ -67,7 +67,10 @@ Placements::Placements(const CacheGeometries& caches, std::uint32_t number, cons
     : first_seed_(caches.pages.seed),
       has_l2_(caches.has_l2()),
       follows_instructions_(config.prefetchers.stride || config.l2_prefetchers.stride),
-      misses_(number) {
+      misses_(number),
+      stacks_(caches.d1, number, caches.pages.seed),
+      missed_(number),
+      told_(number) {
     BD_CHECK(number >= kLeast && number <= kMost);
     BD_CHECK(caches.pages.frames == PageFrames::kRandom);
     BD_CHECK(!caches.is_inclusive());  // else L1 would not be the same for all
@@ -99,10 +102,35 @@ void Placements::settle() {
 void Placements::flush() {
     settle();
     for (const auto& other : others_) other->flush();
+    stacks_.flush();
+}
+
+void Placements::note_stacks(const std::vector<MovedStacks::Misses>& misses) {
+    for (std::size_t i = 0; i < misses.size(); ++i) {
+        for (std::size_t writes = 0; writes < 2; ++writes) missed_[i][writes] += misses[i][writes];
+    }
+}
+
+std::uint64_t Placements::d1_misses(std::uint32_t placement, std::size_t kind) const {
+    BD_CHECK(kind == 1 || kind == 2);
+    const std::uint64_t so_far = d1_misses_so_far(placement, kind);
+    return so_far - std::min(so_far, told_[placement][kind - 1]);
+}
+
+std::uint64_t Placements::d1_misses_so_far(std::uint32_t placement, std::size_t kind) const {
+    const std::uint64_t first = before_[kind] + misses_[0][Level::kL1][kind];
+    const std::uint64_t of_first = missed_[0][kind - 1];
+    if (placement == 0 || of_first == 0) return first;
+    const double ratio = static_cast<double>(missed_[placement][kind - 1]) / static_cast<double>(of_first);
+    return static_cast<std::uint64_t>(static_cast<double>(first) * ratio + 0.5);
 }
 
 void Placements::clear_counts() {
     settle();
+    for (std::uint32_t i = 0; i < number(); ++i) {
+        for (const std::size_t kind : {1, 2}) told_[i][kind - 1] = d1_misses_so_far(i, kind);
+    }
+    for (std::size_t kind = 0; kind < kKinds; ++kind) before_[kind] += misses_[0][Level::kL1][kind];
     misses_.assign(misses_.size(), {});
 }
 

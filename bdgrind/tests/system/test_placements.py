@@ -21,7 +21,8 @@ CACHES = {
                 "--LL-index=hash",
     "other lines": "--I1=1024,2,32 --D1=2048,2,128 --L2=16384,4,64 --LL=163840,5,256",
 }
-EVENTS = ("I2mr", "D2mr", "D2mw", "ILmr", "DLmr", "DLmw")
+EVENTS = ("D1mr", "D1mw", "I2mr", "D2mr", "D2mw", "ILmr", "DLmr", "DLmw")
+OF_D1 = {"D1mr", "D1mw"}
 
 
 def placements(text: str) -> list[dict[str, list[int]]]:
@@ -52,8 +53,10 @@ def test_each_has_the_misses_of_a_run_of_its_own(tmp_path: Path, name: str) -> N
     for number in range(4):
         seed = 5 + number
         alone = run_tool(tmp_path, [GUESTS / "workload"], [*caches, f"--pages=random,{seed}"], name=f"alone-{seed}")
-        assert {event: counts[number] for event, counts in found.items()} == \
-            {event: alone.profile.totals[event] for event in found}
+        # The stack of the first one only is where that of a run of its own is.
+        behind_d1 = [event for event in found if event not in OF_D1 or number == 0]
+        assert {event: found[event][number] for event in behind_d1} == \
+            {event: alone.profile.totals[event] for event in behind_d1}
         if number == 0:
             several, one = (without_placements(each.profile_path.read_text()) for each in (run, alone))
             assert several == one
@@ -74,7 +77,7 @@ def test_pages_are_at_random_then(tmp_path: Path) -> None:
 def test_where_sets_are_within_a_page_nothing_differs(tmp_path: Path) -> None:
     options = [*SMALL.split(), "--L2=4096,2,64", "--LL=65536,16,64", "--placements=3"]
     (found,) = placements(run_tool(tmp_path, [GUESTS / "workload"], options).profile_path.read_text())
-    assert all(len(set(counts)) == 1 for counts in found.values())
+    assert all(len(set(counts)) == 1 for event, counts in found.items() if event not in OF_D1)
 
 
 def test_parts_and_what_is_not_collected(tmp_path: Path) -> None:
@@ -85,11 +88,15 @@ def test_parts_and_what_is_not_collected(tmp_path: Path) -> None:
     found = placements(parts.profile_path.read_text())
     assert len(found) > 2
     sums = {event: [sum(each) for each in zip(*(part[event] for part in found))] for event in of_all}
-    assert sums == of_all
+    for event in of_all:
+        # D1's are estimates, of which chunks of the trace are in one part or the other.
+        known = 1 if event in OF_D1 else 3
+        assert sums[event][:known] == of_all[event][:known]
+        assert sums[event] == [pytest.approx(count, rel=0.01) for count in of_all[event]]
     read = subprocess.run(
         [sys.executable, BD_ANNOTATE, "--format=json", parts.profile_path], capture_output=True, check=True
     )
-    assert json.loads(read.stdout)["placements"]["processes"] == [of_all]
+    assert json.loads(read.stdout)["placements"]["processes"] == [sums]
     nothing = run_tool(tmp_path, [GUESTS / "workload"], [*options, "--collect-atstart=no"], name="nothing")
     (found_nothing,) = placements(nothing.profile_path.read_text())
     assert set(sum(found_nothing.values(), [])) == {0}

@@ -195,6 +195,42 @@ TEST(Placements, WhatIsNotCollectedIsNotCounted) {
     EXPECT_EQ(misses_of(placements, 1), (std::array<std::uint64_t, 6>{0, 0, 0, 1}));
 }
 
+// What D1 misses in a placement is in proportion to what moved stacks have missed.
+TEST(Placements, D1MissesAreEstimated) {
+    CacheGeometries caches{.i1 = {1024, 2, 64}, .d1 = {1024, 2, 64}, .ll = {4096, 1, 64}};
+    caches.pages.frames = PageFrames::kRandom;
+    Placements placements(caches, 3, {});
+    const auto misses_of = [&](std::size_t kind) {
+        std::array<std::uint64_t, 3> misses{};
+        for (std::uint32_t i = 0; i < 3; ++i) misses[i] = placements.d1_misses(i, kind);
+        return misses;
+    };
+    for (unsigned i = 0; i < 300; ++i) {
+        placements.load(Reference::kData, 0x10'0000, 8, 0);
+        placements.end_access(1, Outcome::kLLMiss, i >= 100);
+    }
+    placements.settle();
+    EXPECT_EQ(misses_of(1), (std::array<std::uint64_t, 3>{200, 200, 200}));  // nothing is known of stacks
+    placements.note_stacks({{30, 5}, {33, 5}, {24, 5}});
+    placements.note_stacks({});
+    placements.note_stacks({{10, 5}, {11, 5}, {12, 5}});
+    EXPECT_EQ(misses_of(1), (std::array<std::uint64_t, 3>{200, 220, 180}));
+    EXPECT_EQ(misses_of(2), (std::array<std::uint64_t, 3>{}));
+    placements.clear_counts();
+    EXPECT_EQ(misses_of(1), (std::array<std::uint64_t, 3>{}));
+    for (unsigned i = 0; i < 100; ++i) {
+        placements.load(Reference::kData, 0x10'0000, 8, 0);
+        placements.end_access(1, Outcome::kL1Miss, true);
+    }
+    EXPECT_EQ(misses_of(1), (std::array<std::uint64_t, 3>{100, 110, 90}));
+    // Now 1.2 times as many in all: 360 of which 220 were told before; and as many.
+    placements.note_stacks({{40, 0}, {52, 0}, {44, 0}});
+    EXPECT_EQ(misses_of(1), (std::array<std::uint64_t, 3>{100, 140, 120}));
+    // Never fewer than none.
+    placements.note_stacks({{80, 0}, {0, 0}, {0, 0}});
+    EXPECT_EQ(misses_of(1), (std::array<std::uint64_t, 3>{100, 0, 0}));
+}
+
 TEST(Placements, AHeadHasALineForEachEvent) {
     CacheGeometries caches{.i1 = {1024, 2, 64}, .d1 = {1024, 2, 64}, .ll = {8192, 1, 64}};
     caches.pages = {.frames = PageFrames::kRandom, .seed = 7};
@@ -208,6 +244,8 @@ TEST(Placements, AHeadHasALineForEachEvent) {
     write_descriptions(text, run);
     EXPECT_EQ(text.finished(),
               "desc: Placements: 3, seeds 7 to 9\n"
+              "desc: Placements of D1mr: 0 0 0\n"
+              "desc: Placements of D1mw: 1 1 1\n"
               "desc: Placements of ILmr: 0 0 0\n"
               "desc: Placements of DLmr: 0 0 0\n"
               "desc: Placements of DLmw: 1 1 1\n");
