@@ -127,10 +127,10 @@ std::uint64_t Placements::d1_misses_so_far(std::uint32_t placement, std::size_t 
 
 void Placements::clear_counts() {
     settle();
-    for (std::uint32_t i = 0; i < number(); ++i) {
-        for (const std::size_t kind : {1, 2}) told_[i][kind - 1] = d1_misses_so_far(i, kind);
+    for (const std::size_t kind : {1, 2}) {
+        for (std::uint32_t i = 0; i < number(); ++i) told_[i][kind - 1] = d1_misses_so_far(i, kind);
+        before_[kind] += misses_[0][Level::kL1][kind];
     }
-    for (std::size_t kind = 0; kind < kKinds; ++kind) before_[kind] += misses_[0][Level::kL1][kind];
     misses_.assign(misses_.size(), {});
 }
 

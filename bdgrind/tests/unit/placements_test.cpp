@@ -231,6 +231,22 @@ TEST(Placements, D1MissesAreEstimated) {
     EXPECT_EQ(misses_of(1), (std::array<std::uint64_t, 3>{100, 0, 0}));
 }
 
+// Prefetchers by stride look at instructions, in LL or in L2.
+TEST(Placements, InstructionsAreFollowedForStrides) {
+    CacheGeometries caches{
+        .i1 = {1024, 2, 64}, .d1 = {1024, 2, 64}, .ll = {4096, 1, 64}, .l2 = {2048, 1, 64}};
+    caches.pages.frames = PageFrames::kRandom;
+    const auto follows = [&](bool in_ll, bool in_l2) {
+        const NextLevelConfig config{.prefetchers = {.adjacent = true, .stride = in_ll},
+                                     .l2_prefetchers = {.stream = true, .stride = in_l2}};
+        return Placements(caches, 2, config).follows_instructions();
+    };
+    EXPECT_FALSE(follows(false, false));
+    EXPECT_TRUE(follows(true, false));
+    EXPECT_TRUE(follows(false, true));
+    EXPECT_TRUE(follows(true, true));
+}
+
 TEST(Placements, AHeadHasALineForEachEvent) {
     CacheGeometries caches{.i1 = {1024, 2, 64}, .d1 = {1024, 2, 64}, .ll = {8192, 1, 64}};
     caches.pages = {.frames = PageFrames::kRandom, .seed = 7};

@@ -61,6 +61,12 @@ TEST(StaySample, LinesBesideALargeObjectLiveOn) {
         stays.add(by(1), 6400, 64, 0xff00);
         EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 2, 112, 16)}));
     }
+    // And where lines lie between.
+    StaySample stays;
+    stays.add(by(1), 6400, 64, 0xff);
+    stays.end_life(64, 6400 - 1024);
+    stays.add(by(1), 6400, 64, 0xff00);
+    EXPECT_EQ(stays.sums(), (StaySums{sum(by(1), 2, 112, 16)}));
 }
 
 TEST(StaySample, ManyLoadersOfALineAreNotToldApart) {
