@@ -215,7 +215,7 @@ struct SampleOption {
               "anywhere")                                                                               \
     BD_OPTION(Placements, placements, "placements", {}, "no|<n>",                                       \
               "place pages and the stack at random <n> times (2 to\n"                                   \
-              "32), side by side, and say how far misses differ")                                             \
+              "32), side by side, and say how far misses differ")                                       \
     BD_OPTION(Tlb, tlb, "tlb", {}, "no|yes|<name>|<geometry>",                                          \
               "look up pages of 4 KiB and 2 MiB in the TLBs of the\n"                                   \
               "--machine (yes), of a processor that --machine=list\n"                                   \

@@ -53,11 +53,11 @@ def _start(found: Placements) -> str:
 def change_text(before: Profile, after: Profile, metrics: Mapping[str, Metric]) -> str:
     """Whether changes are more than what two runs differ by anyway; empty if neither profile has placements."""
     have = [placements_of(profile) is not None for profile in (before, after)]
-    reason = lies_elsewhere(before, after)
     if not any(have):
         return ""
     if not all(have):
         return "only one of the profiles has any: whether changes of misses are luck is not known"
+    reason = lies_elsewhere(before, after)
     smaller: list[str] = []
     larger: list[str] = []
     for name in _NAMED:
