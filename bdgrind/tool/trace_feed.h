@@ -104,6 +104,7 @@ public:
     void append(Batch record) {
         leave_code();
         if (cursor_.next > cursor_.limit) make_room();
+        if (order_ != nullptr && VirtualOrder::ends_piece(record.front())) is_of_one_piece_ = false;
         for (const Word word : record) *cursor_.next++ = word;
     }
 
@@ -214,7 +215,8 @@ private:
             hand_over(batch);
             return;
         }
-        order_->take(batch);
+        order_->take(batch, is_of_one_piece_);
+        is_of_one_piece_ = true;
         pass_on_ordered();
     }
 
@@ -241,6 +243,7 @@ private:
     VirtualOrder* order_ = nullptr;
     Word* unordered_ = nullptr;  // where code writes then
     Word* begin_ = nullptr;      // what has not been passed on begins here
+    bool is_of_one_piece_ = true;  // whether that is all of one thread, see VirtualOrder
     TraceCursor cursor_{};       // but while code runs
     ThreadNumber in_code_ = kNoThread;
     Place place_ = Place::kHereForGood;

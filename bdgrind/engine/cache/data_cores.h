@@ -28,24 +28,21 @@ public:
         caches_.insert(behind, {core, cache});
     }
 
-    // Notes that `core` touches a line that its D1 does not have. Returns whether other cores may have copies of it.
+    // Notes that `core` touches a line that its D1 does not have. Returns whether L2s of other cores may have it.
     bool note_load(std::size_t core, LineNumber line) {
-        if (!has_l2_) return false;
         std::uint64_t& touched = touched_by_[line];
         const bool is_shared = (touched & ~bit(core)) != 0;
         touched |= bit(core);
-        return is_shared;
+        return has_l2_ && is_shared;
     }
     // Notes that only `core` has copies of the line from here on.
-    void note_taken(std::size_t core, LineNumber line) {
-        if (has_l2_) touched_by_[line] = bit(core);
-    }
+    void note_taken(std::size_t core, LineNumber line) { touched_by_[line] = bit(core); }
 
-    // Calls function(core, D1 of it) for all other cores that may have a copy of the line: with an L2, those that have
-    // touched it since it was last taken from them; without, all. In the order of their numbers.
+    // Calls function(core, D1 of it) for all other cores that may have a copy of the line: those that have touched it
+    // since it was last taken from them. In the order of their numbers.
     template <class Function>
     void for_each_other(std::size_t core, LineNumber line, Function function) {
-        const std::uint64_t asked = (has_l2_ ? touched_by_[line] : ~std::uint64_t{0}) & ~bit(core);
+        const std::uint64_t asked = touched_by_[line] & ~bit(core);
         if (asked == 0) return;
         for (const Cache& other : caches_) {
             if ((asked & bit(other.core)) != 0) function(other.core, *other.data);
@@ -67,8 +64,8 @@ private:
 
     std::vector<Cache> caches_;  // of the cores that something has run on, by their numbers
     bool has_l2_;
-    // With an L2: a bit for each core that has touched the line since it was last taken from it, as D1 does not know
-    // what L2 has.
+    // A bit for each core that has touched the line since it was last taken from it. D1 does not know what L2 has; and
+    // hardly any lines are touched by several cores, so that looking here saves looking through their D1s.
     LineTable<std::uint64_t> touched_by_;
 };
 

@@ -60,18 +60,22 @@ public:
     }
 
     // Whether accesses of `core` to the line change nothing and need no note: it has modified the line, or holds it and
-    // writes() is false. Most accesses are like that, and need no look into the table.
+    // writes() is false.
     template <class Writes>
-    [[gnu::always_inline]] bool change_nothing(std::uint8_t core, LineNumber line, Writes writes) {
-        const Known known = known_of(core, line);
-        if (known == known_as(line, true)) return true;
-        if (known == known_as(line, false) && !writes()) return true;
+    bool change_nothing(std::uint8_t core, LineNumber line, Writes writes) {
         const Line& state = lines_[line];
         const std::uint64_t bit = std::uint64_t{1} << core;
         if (state.followed != 0 || (state.holders & bit) == 0) return false;
         const bool is_own = state.modified && state.holders == bit;
         known_of(core, line) = known_as(line, is_own);
         return is_own || !writes();
+    }
+
+    // Whether that is known without a look into the table, as it mostly is.
+    template <class Writes>
+    [[gnu::always_inline]] bool knows(std::uint8_t core, LineNumber line, Writes writes) {
+        const Known known = known_of(core, line);
+        return known == known_as(line, true) || (known == known_as(line, false) && !writes());
     }
 
     // Empties all caches.

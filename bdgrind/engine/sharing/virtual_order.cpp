@@ -14,10 +14,14 @@ namespace {
 // A piece has room for at most so many times its words.
 constexpr std::size_t kMostRoom = 8;
 
-// Whether a piece ends before this record, as other threads may have run there.
-bool separates(Word first) {
-    return first == marker_word(Marker::kThread) || first == marker_word(Marker::kThreadCreate) ||
-           first == marker_word(Marker::kThreadEnd) || first == marker_word(Marker::kSignalEnter);
+// How many records before it is needed the host is told of an exit.
+constexpr int kRecordsAhead = 4;
+
+// The host is told of an exit: both of its lines are needed.
+[[gnu::always_inline]] inline void host_prefetch(const Exit& exit) {
+    const char* const begin = reinterpret_cast<const char*>(&exit);
+    __builtin_prefetch(begin);
+    __builtin_prefetch(begin + 64);
 }
 
 bool is_atomic(const Exit& exit, std::uint16_t instruction) {
@@ -34,6 +38,17 @@ void copy_words(const Word* from, std::size_t words, Word* to) {
     }
 }
 
+// Whether any access of a group writes.
+struct Writes {
+    const Exit& exit;
+    const AccessGroup& group;
+
+    bool operator()() const {
+        const Access* const first = &exit.block->accesses_[group.first];
+        return std::any_of(first, first + group.accesses, [](const Access& each) { return is_write(each.kind); });
+    }
+};
+
 std::uint64_t mask_of(unsigned offset, unsigned bytes) {
     return AccessGroup::mask(bytes) << offset;
 }
@@ -46,11 +61,16 @@ VirtualOrder::Thread& VirtualOrder::thread(std::uint32_t id) {
     return *threads_[id];
 }
 
-void VirtualOrder::take(Batch batch) {
+bool VirtualOrder::ends_piece(Word first) {
+    return first == marker_word(Marker::kThread) || first == marker_word(Marker::kThreadCreate) ||
+           first == marker_word(Marker::kThreadEnd) || first == marker_word(Marker::kSignalEnter);
+}
+
+void VirtualOrder::take(Batch batch, bool is_of_one_piece) {
     const Word* begin = batch.data();
     const Word* const end = begin + batch.size();
-    for (const Word* at = begin; at < end; at += record_words(at[0])) {
-        if (!separates(at[0])) continue;
+    for (const Word* at = begin; at < end && !is_of_one_piece; at += record_words(at[0])) {
+        if (!ends_piece(at[0])) continue;
         add_piece(running_, {begin, at});
         begin = at;
         note_markers(at);
@@ -232,69 +252,93 @@ void VirtualOrder::run_slice(Thread& thread) {
 // Simulates a piece until `instructions` have been executed. Returns how many were.
 std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
     std::uint64_t done = 0;
+    const Word* const words = piece->room.data();
     const std::size_t size = piece->words;
-    while (piece->simulated < size && done < instructions) {
-        const Word first = piece->room[piece->simulated];
+    const std::size_t begin = piece->simulated;
+    std::size_t at = begin;
+    std::size_t ahead = begin;
+    for (int i = 0; i < kRecordsAhead && ahead < size; ++i) ahead += record_words(words[ahead]);
+    while (at < size && done < instructions) {
+        if (ahead < size) {
+            host_prefetch(exit_of(words[ahead]));
+            ahead += record_words(words[ahead]);
+        }
+        const Word first = words[at];
         if (!is_marker(first)) {
             const Exit& exit = exit_of(first);
-            simulate_record(piece, exit, piece->simulated);
+            simulate_record(piece, exit, words + at);
             done += exit.instructions;
         }
-        piece->simulated += record_words(first);
+        at += record_words(first);
     }
+    piece->simulated = at;
+    // Other threads have their turn now. What this one did next is far from the host's processor, as it has waited for
+    // them, and too little at a time for the host to see that it is read in order.
+    constexpr std::size_t kHostLineWords = 64 / sizeof(Word);
+    const std::size_t end = std::min(size, at + (at - begin));
+    for (std::size_t line = at; line < end; line += kHostLineWords) __builtin_prefetch(words + line);
     return done;
 }
 
-void VirtualOrder::simulate_record(Piece* piece, const Exit& exit, std::size_t at) {
+[[gnu::always_inline]] inline void VirtualOrder::simulate_record(Piece* piece, const Exit& exit, const Word* record) {
     const std::uint8_t core = piece->core;
     const unsigned line_bits = rules_.line_bits;
     const Address line_bytes = Address{1} << line_bits;
-    const Word* addresses = piece->room.data() + at + kHeaderWords;
-    const std::size_t behind = at + record_words(piece->room[at]);
-    const AccessGroup* const groups = exit.first_group;
-    for (std::size_t i = 0; i < exit.groups; ++i) {
-        const AccessGroup& group = groups[i];
-        const Address base = addresses[i];
-        const Address lowest = base - group.before;
-        const Access* access = &exit.block->accesses_[group.first];
-        const auto writes_any = [&] {
-            return std::any_of(access, access + group.accesses, [](const Access& each) { return is_write(each.kind); });
-        };
-        if ((lowest & (line_bytes - 1)) + group.span <= line_bytes &&
-            coherence_.change_nothing(core, LineNumber{lowest >> line_bits}, writes_any)) {
+    const AccessGroup* group = exit.first_group;
+    const AccessGroup* const last = group + exit.groups;
+    for (const Word* address = record + kHeaderWords; group != last; ++group, ++address) {
+        const Address lowest = *address - group->before;
+        if (__builtin_expect((lowest & (line_bytes - 1)) + group->span <= line_bytes, 1) &&
+            __builtin_expect(coherence_.knows(core, LineNumber{lowest >> line_bits}, Writes{exit, *group}), 1)) {
             continue;
         }
-        if (base == 0 && access->guarded) continue;
-        for (const Access* const last = access + group.accesses; access != last; ++access) {
-            Address address = base + static_cast<Address>(std::int64_t{access->distance});
-            for (const Address end = address + access->size; address < end;) {
-                const auto offset = static_cast<unsigned>(address & (line_bytes - 1));
-                const auto bytes = static_cast<unsigned>(std::min(line_bytes - offset, end - address));
-                const bool writes = is_write(access->kind);
-                const CoherenceOutcome outcome =
-                    coherence_.access(core, LineNumber{address >> line_bits}, mask_of(offset, bytes), writes, &ends_);
-                if (__builtin_expect(!outcome.is_nothing(), 0)) {
-                    add_mark(piece, behind, Marker::kCoherence,
-                             CoherenceMark{
-                                 .access = static_cast<std::uint16_t>(access - exit.block->accesses_),
-                                 .core = core,
-                                 .invalidated = outcome.invalidated,
-                                 .transferred = outcome.transferred,
-                                 .lost = outcome.lost,
-                                 .is_write = writes,
-                                 .is_atomic = is_atomic(exit, access->instruction),
-                                 .is_followed = outcome.is_followed,
-                                 .bytes = bytes,
-                                 .address = address,
-                             }
-                                 .to_values());
-                    for (const CoreUseMark& end_of_use : ends_) {
-                        add_mark(piece, behind, Marker::kCoreUse, end_of_use.to_values());
-                    }
-                    ends_.clear();
+        simulate_group(piece, exit, *group, record, *address);
+    }
+}
+
+// Of a record, a group that lies in several lines, or in one of which it is not known that nothing changes.
+[[gnu::noinline]] void VirtualOrder::simulate_group(Piece* piece, const Exit& exit, const AccessGroup& group,
+                                                    const Word* record, Address base) {
+    const std::uint8_t core = piece->core;
+    const unsigned line_bits = rules_.line_bits;
+    const Address line_bytes = Address{1} << line_bits;
+    const Address lowest = base - group.before;
+    if ((lowest & (line_bytes - 1)) + group.span <= line_bytes &&
+        coherence_.change_nothing(core, LineNumber{lowest >> line_bits}, Writes{exit, group})) {
+        return;
+    }
+    const Access* access = &exit.block->accesses_[group.first];
+    if (base == 0 && access->guarded) return;
+    const auto behind = static_cast<std::size_t>(record - piece->room.data()) + record_words(*record);
+    for (const Access* const last = access + group.accesses; access != last; ++access) {
+        Address address = base + static_cast<Address>(std::int64_t{access->distance});
+        for (const Address end = address + access->size; address < end;) {
+            const auto offset = static_cast<unsigned>(address & (line_bytes - 1));
+            const auto bytes = static_cast<unsigned>(std::min(line_bytes - offset, end - address));
+            const bool writes = is_write(access->kind);
+            const CoherenceOutcome outcome =
+                coherence_.access(core, LineNumber{address >> line_bits}, mask_of(offset, bytes), writes, &ends_);
+            if (__builtin_expect(!outcome.is_nothing(), 0)) {
+                add_mark(piece, behind, Marker::kCoherence,
+                         CoherenceMark{
+                             .access = static_cast<std::uint16_t>(access - exit.block->accesses_),
+                             .core = core,
+                             .invalidated = outcome.invalidated,
+                             .transferred = outcome.transferred,
+                             .lost = outcome.lost,
+                             .is_write = writes,
+                             .is_atomic = is_atomic(exit, access->instruction),
+                             .is_followed = outcome.is_followed,
+                             .bytes = bytes,
+                             .address = address,
+                         }
+                             .to_values());
+                for (const CoreUseMark& end_of_use : ends_) {
+                    add_mark(piece, behind, Marker::kCoreUse, end_of_use.to_values());
                 }
-                address += bytes;
+                ends_.clear();
             }
+            address += bytes;
         }
     }
 }

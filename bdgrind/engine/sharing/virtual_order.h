@@ -39,8 +39,10 @@ public:
     VirtualOrder& operator=(const VirtualOrder&) = delete;
 
     // Takes a copy of whole records, in the order of the trace. The calls below apply to what a thread does after all
-    // records that have been taken.
-    void take(Batch batch);
+    // records that have been taken. `is_of_one_piece`: none of them begins with a word that ends_piece().
+    void take(Batch batch, bool is_of_one_piece = false);
+    // Whether other threads may have run before a record that begins with this word.
+    static bool ends_piece(Word first);
 
     // Futexes. A thread may have to wait at a word until another thread wakes it; `count` threads that wait there are
     // woken, in the order in which they began to wait; a thread goes on. What it does from then on comes after what the
@@ -110,7 +112,8 @@ private:
     void run(bool all);
     void run_slice(Thread& thread);
     std::uint64_t simulate(Piece* piece, std::uint64_t instructions);
-    void simulate_record(Piece* piece, const Exit& exit, std::size_t at);
+    void simulate_record(Piece* piece, const Exit& exit, const Word* record);
+    void simulate_group(Piece* piece, const Exit& exit, const AccessGroup& group, const Word* record, Address base);
     void add_mark(Piece* piece, std::size_t behind, Marker marker, const std::array<Word, kMarkerValues>& values);
 
     const OrderRules rules_;

@@ -208,6 +208,7 @@ TEST(Coherence, RandomAccessesAreAsTheirHistorySays) {
     std::uint64_t ended = 0;
     std::uint64_t known = 0;
     std::uint64_t nothing = 0;
+    std::uint64_t without_a_look = 0;
     for (int run = 0; run < 300; ++run) {
         const unsigned cores = 1 + below(run % 10 == 0 ? kMostCores : 5);
         const unsigned lines = 1 + below(4);
@@ -224,8 +225,12 @@ TEST(Coherence, RandomAccessesAreAsTheirHistorySays) {
         std::vector<CoreUseMark> ends;
         for (std::size_t i = 0; i < accesses.size(); ++i) {
             const CoreAccess& access = accesses[i];
+            const auto writes_any = [&] { return access.writes; };
+            const bool is_known = coherence.knows(access.core, LineNumber{access.line}, writes_any);
             const bool is_nothing =
-                coherence.change_nothing(access.core, LineNumber{access.line}, [&] { return access.writes; });
+                coherence.change_nothing(access.core, LineNumber{access.line}, writes_any);
+            ASSERT_TRUE(is_nothing || !is_known) << run << ' ' << i;
+            without_a_look += is_known;
             if (is_nothing) {
                 ASSERT_TRUE(history.outcome(i).is_nothing()) << run << ' ' << i;
                 ++nothing;
@@ -256,6 +261,7 @@ TEST(Coherence, RandomAccessesAreAsTheirHistorySays) {
     EXPECT_GT(happened, 10'000u);
     EXPECT_GT(known, ended / 2);
     EXPECT_GT(nothing, 5'000u);
+    EXPECT_GT(without_a_look, 1'000u);
 }
 
 TEST(Coherence, FollowsNoMoreLinesThanItMay) {
