@@ -38,11 +38,11 @@ QUESTIONS = (
     Question(
         "two threads, against the peer", Metric.WALL, "bdgrind-thread", "callgrind-cacheuse", 0.2
     ),
-    Question("two threads, against the floor", Metric.WALL, "bdgrind-thread", "none", 2.5),
+    Question("two threads, against the floor", Metric.WALL, "bdgrind-thread", "none", 2.3),
     Question("calls only, against calls only", Metric.CPU, "bdgrind-nocache", "callgrind", 0.6),
-    Question("what jumps for loops cost", Metric.CPU, "bdgrind-structure", "bdgrind", 1.02),
+    Question("what jumps for loops cost", Metric.CPU, "bdgrind-structure", "bdgrind", 1.1),
     Question("what the context tree costs", Metric.CPU, "bdgrind-tree", "bdgrind", 1.1),
-    Question("what data objects cost", Metric.CPU, "bdgrind-objects", "bdgrind", 1.15),
+    Question("what data objects cost", Metric.CPU, "bdgrind-objects", "bdgrind", 1.1),
     Question("what causes of misses cost", Metric.CPU, "bdgrind-causes", "bdgrind", 1.12),
     Question("what all of --why=yes costs", Metric.CPU, "bdgrind-why", "bdgrind", 1.3),
     Question("one thread, against the peer", Metric.MEMORY, "bdgrind", "callgrind-cacheuse", 1.2),
