@@ -72,6 +72,8 @@ void write_descriptions(TextOutput& out, const RunDescription& run) {
         write_cache(out, "D1", run.caches->d1);
         if (run.caches->has_l2()) write_cache(out, "L2", run.caches->l2);
         write_cache(out, "LL", run.caches->ll);
+        write_policy(out, "I1", run.caches->i1);
+        write_policy(out, "D1", run.caches->d1);
         if (run.caches->has_l2()) write_policy(out, "L2", run.caches->l2);
         write_policy(out, "LL", run.caches->ll);
         if (run.caches->is_exclusive()) out << "desc: LL inclusion: exclusive\n";

@@ -13,7 +13,9 @@ constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = 1024 * kKiB;
 constexpr CacheGeometry kNoCache{};
 constexpr CacheGeometry k32KiB8Ways{32 * kKiB, 8, 64};
+constexpr CacheGeometry k32KiBTree{32 * kKiB, 8, 64, {ReplacementPolicy::kTreePlru}};
 constexpr CacheGeometry k48KiB12Ways{48 * kKiB, 12, 64};
+constexpr CacheGeometry k48KiBTrees{48 * kKiB, 12, 64, {ReplacementPolicy::kLru3Plru4}};
 constexpr CacheGeometry k64KiB4Ways{64 * kKiB, 4, 64};
 constexpr Inclusion kVictim = Inclusion::kExclusive;
 constexpr Inclusion kIncludes = Inclusion::kInclusive;
@@ -61,11 +63,11 @@ constexpr MachinePreset kPresets[]{
               {k32KiB8Ways, k48KiB12Ways, {32 * kMiB, 16, 64}, {1 * kMiB, 16, 64}, {}, kVictim}, kZen5Tlbs,
               CoherenceProtocol::kMoesi),
     BD_PRESET("skylake-client", "Intel Skylake, client, Core i7-6700K", "the whole L3 of 4 cores",
-              {k32KiB8Ways, k32KiB8Ways, {8 * kMiB, 16, 64}, {256 * kKiB, 4, 64}, {}, kIncludes}, kSkylakeTlbs),
+              {k32KiB8Ways, k32KiBTree, {8 * kMiB, 16, 64}, {256 * kKiB, 4, 64}, {}, kIncludes}, kSkylakeTlbs),
     BD_PRESET("skylake-sp", "Intel Skylake-SP, Xeon Gold 6148", "the whole L3 of 20 cores",
-              {k32KiB8Ways, k32KiB8Ways, {28160 * kKiB, 11, 64}, {1 * kMiB, 16, 64}, {}, kVictim}, kSkylakeTlbs),
+              {k32KiB8Ways, k32KiBTree, {28160 * kKiB, 11, 64}, {1 * kMiB, 16, 64}, {}, kVictim}, kSkylakeTlbs),
     BD_PRESET("icelake-sp", "Intel Ice Lake-SP", "the whole L3 of 36 slices",
-              {k32KiB8Ways, k48KiB12Ways, {54 * kMiB, 12, 64}, {1280 * kKiB, 20, 64}, {}, kVictim}, kSunnyCoveTlbs),
+              {k32KiB8Ways, k48KiBTrees, {54 * kMiB, 12, 64}, {1280 * kKiB, 20, 64}, {}, kVictim}, kSunnyCoveTlbs),
     BD_PRESET("sapphire-rapids", "Intel Sapphire Rapids", "the whole L3 of 60 cores",
               {k32KiB8Ways, k48KiB12Ways, {115200 * kKiB, 15, 64}, {2 * kMiB, 16, 64}, {}, kVictim}, kGoldenCoveTlbs),
     BD_PRESET("golden-cove", "Intel Golden Cove, client", "the whole L3 of ten slices",
@@ -149,7 +151,14 @@ void write_machine_list(TextOutput& out) {
         out << each.name;
         for (std::size_t used = std::string_view(each.name).size(); used < kColumn; ++used) out << ' ';
         out << each.processor << "\n  ";
-        write_caches(out, each.caches, "\n  ");
+        // D1's policy is in the second line, where there is room for it.
+        CacheGeometries without_policy = each.caches;
+        without_policy.d1.replacement = {};
+        write_caches(out, without_policy, "\n  ");
+        if (each.caches.d1.replacement != Replacement{}) {
+            out << ", D1 ";
+            write_replacement(out, each.caches.d1.replacement);
+        }
         out << "; LL is " << each.last_level << '\n';
     }
     out << "native           this machine, as the kernel or the processor describes it\n";

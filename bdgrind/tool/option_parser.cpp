@@ -151,7 +151,9 @@ const char* read(std::string_view text, CacheOption* cache) {
 }
 
 const char* read(std::string_view text, PolicyOption* policy) {
-    return parse_replacement(text, &policy->replacement);
+    const char* const error = parse_replacement(text, &policy->replacement);
+    policy->given = error == nullptr;
+    return error;
 }
 
 const char* read(std::string_view text, IndexOption* index) {
@@ -345,6 +347,14 @@ CoherenceProtocol coherence_protocol(const Options& given) {
     return given.machine.model() != nullptr ? given.machine.model()->coherence : CoherenceProtocol::kMesi;
 }
 
+namespace {
+
+bool has_same_sets(const CacheGeometry& one, const CacheGeometry& other) {
+    return one.size_bytes == other.size_bytes && one.ways == other.ways && one.line_bytes == other.line_bytes;
+}
+
+}  // namespace
+
 EngineConfig engine_config(const Options& given, const CacheGeometries& caches) {
     EngineConfig config{.caches = caches,
                         .cache_sim = given.cache_sim,
@@ -385,7 +395,15 @@ EngineConfig engine_config(const Options& given, const CacheGeometries& caches) 
         config.caches.l2.replacement = given.l2_replacement.replacement;
         config.caches.l2.index = given.l2_index.index;
     }
-    if (given.machine.model() != nullptr) config.caches.ll_inclusion = given.machine.model()->caches.ll_inclusion;
+    if (given.machine.model() != nullptr) {
+        const CacheGeometries& caches_of_model = given.machine.model()->caches;
+        config.caches.ll_inclusion = caches_of_model.ll_inclusion;
+        if (has_same_sets(config.caches.d1, caches_of_model.d1)) {
+            config.caches.d1.replacement = caches_of_model.d1.replacement;
+        }
+    }
+    if (given.i1_replacement.given) config.caches.i1.replacement = given.i1_replacement.replacement;
+    if (given.d1_replacement.given) config.caches.d1.replacement = given.d1_replacement.replacement;
     // A machine's own is not that of other caches in its place.
     if (!config.caches.allow(config.caches.ll_inclusion)) config.caches.ll_inclusion = Inclusion::kNone;
     if (given.ll_inclusion.given) config.caches.ll_inclusion = given.ll_inclusion.inclusion;
@@ -445,11 +463,21 @@ void write_tlb_source(TextOutput& out, const Options& given) {
 }
 
 const char* caches_error(const CacheGeometries& caches) {
-    if (caches.has_l2() && geometry_error(caches.l2) != nullptr) {
-        return "--L2-replacement=tree-plru needs an L2 whose number of ways is a power of two.";
+    // Each geometry is legal; a policy may not go with it.
+    constexpr struct {
+        const CacheGeometry CacheGeometries::*cache;
+        const char* error;
+    } kWithPolicies[]{
+        {&CacheGeometries::i1, "--I1-replacement=tree-plru needs a power of two of ways in I1, lru3plru4 needs 12."},
+        {&CacheGeometries::d1, "--D1-replacement=tree-plru needs a power of two of ways in D1, lru3plru4 needs 12."},
+        {&CacheGeometries::l2, "--L2-replacement=tree-plru needs a power of two of ways in L2, lru3plru4 needs 12."},
+        {&CacheGeometries::ll, "--LL-replacement=tree-plru needs a power of two of ways in LL, lru3plru4 needs 12."},
+    };
+    for (const auto& [cache, error] : kWithPolicies) {
+        if ((caches.*cache).size_bytes != 0 && geometry_error(caches.*cache) != nullptr) return error;
     }
-    if (geometry_error(caches.ll) != nullptr) {
-        return "--LL-replacement=tree-plru needs an LL whose number of ways is a power of two.";
+    if (!caches.i1.replacement.follows_from_times() || !caches.d1.replacement.follows_from_times()) {
+        return "--I1-replacement and --D1-replacement cannot be bit-plru or QLRU_..., which are for L2 and LL.";
     }
     if (!caches.allow(caches.ll_inclusion)) {
         return caches.is_exclusive()

@@ -25,6 +25,7 @@ struct MiddleCacheOption : CacheOption {};  // of no bytes: there is to be none
 
 // How a cache chooses places for its lines.
 struct PolicyOption {
+    bool given = false;
     Replacement replacement{};
 };
 struct IndexOption {
@@ -194,11 +195,16 @@ struct SampleOption {
     BD_OPTION(MiddleCache, l2, "L2", {}, "no|<size>,<ways>,<line size>",                                \
               "a cache between the L1 caches and LL, in bytes")                                         \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
+    BD_OPTION(Policy, i1_replacement, "I1-replacement", {}, "<policy>",                                 \
+              "which line leaves a full set of I1, as for D1")                                          \
+    BD_OPTION(Policy, d1_replacement, "D1-replacement", {}, "<policy>",                                 \
+              "which line leaves a full set of D1: lru, tree-plru,\n"                                   \
+              "lru3plru4 (three trees of four ways), fifo, or\n"                                        \
+              "random[,<seed>]; by default as the --machine has it")                                    \
     BD_OPTION(Policy, l2_replacement, "L2-replacement", {}, "<policy>",                                 \
               "which line leaves a full set of L2, as for LL")                                          \
     BD_OPTION(Policy, ll_replacement, "LL-replacement", {}, "<policy>",                                 \
-              "which line leaves a full set of LL: lru, tree-plru,\n"                                   \
-              "bit-plru, fifo, random[,<seed>], or QLRU_... (ages, as\n"                                \
+              "the same for LL: also bit-plru, or QLRU_... (ages, as\n"                                 \
               "QLRU_H11_M1_R0_U0)")                                                                     \
     BD_OPTION(Index, l2_index, "L2-index", {}, "bits|hash",                                             \
               "how the set of a line is chosen in L2, as for LL")                                       \

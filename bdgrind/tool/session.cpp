@@ -139,7 +139,7 @@ EngineConfig Session::make_config(std::string_view* source) {
         const char* const from = options.machine.preset != nullptr ? options.machine.preset->source : machine.source;
         VG_(umsg)("Simulated caches%s: %s\n", one_given ? " not named on the command line" : "", from);
         if (const MachinePreset* const like = options.machine.like; like != nullptr) {
-            VG_(umsg)("Of its kind of processor (%s): LL inclusion, coherence and TLBs\n", like->name);
+            VG_(umsg)("Of its kind of processor (%s): D1 replacement, LL inclusion, coherence, TLBs\n", like->name);
         }
         if (lacks_l2) {
             const ULong size = machine.l2.size_bytes;

@@ -48,6 +48,9 @@ const char* geometry_error(const CacheGeometry& geometry) {
     if (geometry.replacement.policy == ReplacementPolicy::kTreePlru && !std::has_single_bit(geometry.ways)) {
         return "tree-plru needs a number of ways that is a power of two";
     }
+    if (geometry.replacement.policy == ReplacementPolicy::kLru3Plru4 && geometry.ways != kTrees * kTreeWays) {
+        return "lru3plru4 needs 12 ways";
+    }
     return nullptr;
 }
 

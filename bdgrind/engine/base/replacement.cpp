@@ -13,7 +13,7 @@ constexpr struct {
 } kNames[]{
     {ReplacementPolicy::kLru, "lru"},          {ReplacementPolicy::kTreePlru, "tree-plru"},
     {ReplacementPolicy::kBitPlru, "bit-plru"}, {ReplacementPolicy::kFifo, "fifo"},
-    {ReplacementPolicy::kRandom, kRandomName},
+    {ReplacementPolicy::kRandom, kRandomName}, {ReplacementPolicy::kLru3Plru4, "lru3plru4"},
 };
 constexpr std::string_view kQuadAge = "QLRU_";
 constexpr std::string_view kOnMisses = "_UMO";
@@ -53,7 +53,7 @@ const char* parse_replacement(std::string_view text, Replacement* replacement) {
         *replacement = {.policy = policy};
         return nullptr;
     }
-    const char* error = "it must be lru, tree-plru, bit-plru, fifo, random[,<seed>] or QLRU_...";
+    const char* error = "it must be lru, tree-plru, lru3plru4, bit-plru, fifo, random[,<seed>] or QLRU_...";
     Replacement read{};
     if (take(&text, kRandomName)) {
         read.policy = ReplacementPolicy::kRandom;

@@ -12,7 +12,11 @@
 
 namespace bd {
 
-enum class ReplacementPolicy : std::uint8_t { kLru, kTreePlru, kBitPlru, kFifo, kRandom, kQuadAge };
+enum class ReplacementPolicy : std::uint8_t { kLru, kTreePlru, kBitPlru, kFifo, kRandom, kQuadAge, kLru3Plru4 };
+
+// The ways that kLru3Plru4 is for: three trees of four.
+inline constexpr std::uint32_t kTrees = 3;
+inline constexpr std::uint32_t kTreeWays = 4;
 
 // A policy that gives each line an age from 0 to 3, in the terms of its name, QLRU_Hxy_Mx_Rx_Ux.
 struct QuadAges {
@@ -30,6 +34,11 @@ struct Replacement {
     ReplacementPolicy policy = ReplacementPolicy::kLru;
     QuadAges ages{};         // of kQuadAge
     std::uint64_t seed = 0;  // of kRandom
+
+    // Whether the line that leaves follows from when lines were loaded and last used, and from nothing else.
+    constexpr bool follows_from_times() const {
+        return policy != ReplacementPolicy::kBitPlru && policy != ReplacementPolicy::kQuadAge;
+    }
 
     constexpr bool operator==(const Replacement&) const = default;
 };

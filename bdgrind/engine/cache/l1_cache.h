@@ -2,7 +2,8 @@
 //
 // An L1 cache, I1 or D1: the lines that it holds, and the use of each.
 //
-// The LRU order follows from the times of the lines' latest uses: nearly all accesses hit, and only misses need it.
+// Which line leaves follows from the times of the lines' latest uses: nearly all accesses hit, and only misses need it.
+// That goes for policies with trees as for LRU, as a node leads away from the half that was used last.
 
 #pragma once
 
@@ -13,7 +14,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/base/check.h"
 #include "engine/base/geometry.h"
+#include "engine/base/random_numbers.h"
 #include "engine/base/types.h"
 #include "engine/cache/byte_mask.h"
 #include "engine/cache/cache_lines.h"
@@ -54,9 +57,16 @@ public:
 
     static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
+    // Its replacement must be one that follows_from_times().
     explicit L1Cache(const CacheGeometry& geometry)
-        : lines_(geometry), next_(lines_.sets()), bits_(geometry.line_bits()) {
+        : lines_(with_lru(geometry)),
+          next_(lines_.sets()),
+          bits_(geometry.line_bits()),
+          policy_(geometry.replacement.policy),
+          random_(geometry.replacement.seed) {
+        BD_CHECK(geometry.replacement.follows_from_times());
         if constexpr (kTimesApart) times_.resize(lines_.size());
+        if (policy_ == ReplacementPolicy::kFifo) loaded_.resize(lines_.size());
         for (std::uint32_t set = 0; set < next_.size(); ++set) next_[set].index = set * lines_.ways();
     }
 
@@ -134,17 +144,23 @@ public:
         if (hint == index) hint = static_cast<std::uint16_t>(lines_.size());
     }
 
-    // The slot for a line that is not in the cache: that of the least recently used line of its set.
+    // The slot for a line that is not in the cache, and is about to be loaded: that of the line of its set that leaves.
     std::uint32_t slot_for(LineNumber line) {
-        const Oldest& next = next_[lines_.set_of(line)];
-        return time_of(next.index) == next.time ? next.index : find_oldest(lines_.set_of(line)).index;
+        const std::size_t set = lines_.set_of(line);
+        if (__builtin_expect(policy_ != ReplacementPolicy::kLru, 0)) return choose(set);
+        const Oldest& next = next_[set];
+        return time_of(next.index) == next.time ? next.index : find_oldest(set).index;
     }
     // Puts the line into that slot. Returns the line that it replaces; kNoLine if the slot was empty.
     LineNumber replace(std::uint32_t index, LineNumber line, Time now) {
         const std::size_t set = lines_.set_of(line);
         const LineNumber evicted = lines_.replace(set, index, line);
         time_of(index) = now;
-        next_[set] = find_oldest(set);
+        if (__builtin_expect(policy_ == ReplacementPolicy::kLru, 1)) {
+            next_[set] = find_oldest(set);
+        } else if (policy_ == ReplacementPolicy::kFifo) {
+            loaded_[index] = ++loads_;
+        }
         hint(line, index);
         return evicted;
     }
@@ -193,6 +209,44 @@ private:
         return oldest;
     }
 
+    // As slot_for() does, by another policy than LRU.
+    [[gnu::noinline, gnu::cold]] std::uint32_t choose(std::size_t set) {
+        const std::uint32_t ways = lines_.ways();
+        const auto first = static_cast<std::uint32_t>(set * ways);
+        for (std::uint32_t index = first; index < first + ways; ++index) {
+            if (lines_[index] == kNoLine) return index;
+        }
+        if (policy_ == ReplacementPolicy::kRandom) return first + random_.below(ways);
+        if (policy_ == ReplacementPolicy::kTreePlru) return leaf(first, ways);
+        if (policy_ == ReplacementPolicy::kFifo) {
+            const auto begin = loaded_.begin() + first;
+            return first + static_cast<std::uint32_t>(std::min_element(begin, begin + ways) - begin);
+        }
+        std::uint32_t oldest = first;
+        for (std::uint32_t tree = first + kTreeWays; tree < first + ways; tree += kTreeWays) {
+            if (latest_use(tree, kTreeWays) < latest_use(oldest, kTreeWays)) oldest = tree;
+        }
+        return leaf(oldest, kTreeWays);
+    }
+    // The slot that a tree of the ways in `count` slots leads to, when each of them has a line.
+    std::uint32_t leaf(std::uint32_t first, std::uint32_t count) {
+        while (count > 1) {
+            count /= 2;
+            if (latest_use(first, count) > latest_use(first + count, count)) first += count;
+        }
+        return first;
+    }
+    Time latest_use(std::uint32_t first, std::uint32_t count) {
+        Time latest = 0;
+        for (std::uint32_t index = first; index < first + count; ++index) latest = std::max(latest, time_of(index));
+        return latest;
+    }
+
+    static CacheGeometry with_lru(CacheGeometry geometry) {
+        geometry.replacement = {};
+        return geometry;
+    }
+
     void hint(LineNumber line, std::uint32_t index) {
         if (__builtin_expect(line == LineNumber{0}, 0)) index = lines_.size();
         hints_[static_cast<std::uint64_t>(line) % kHints] = static_cast<std::uint16_t>(index);
@@ -202,6 +256,10 @@ private:
     [[no_unique_address]] std::conditional_t<kTimesApart, std::vector<Time>, NoTimes> times_;
     std::vector<Oldest> next_;  // by set: the oldest line at the latest miss; it still is unless it was used since
     unsigned bits_;
+    ReplacementPolicy policy_;
+    RandomNumbers random_;
+    std::vector<std::uint64_t> loaded_;  // by slot, of a FIFO: how many lines had been loaded then
+    std::uint64_t loads_ = 0;
 
     // The slots where lines may be: of the lines that share a hint, that of the one found or loaded last.
     static constexpr std::size_t kHints = 8192;

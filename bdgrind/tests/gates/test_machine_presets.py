@@ -23,12 +23,12 @@ def _product(text: str) -> int:
 def _presets() -> dict[str, tuple[dict[str, str], str]]:
     """By name: the caches as options have them, and what LL is."""
     text = (SOURCE / "bdgrind" / "tool" / "machine_presets.cpp").read_text()
-    geometry = r"\{([\d *a-zA-Z]+), (\d+), (\d+)\}"
+    geometry = r"\{([\d *a-zA-Z]+), (\d+), (\d+)(?:, \{ReplacementPolicy::k\w+\})?\}"
     known = {
         name: f"{_product(size)},{ways},{line}"
         for name, size, ways, line in re.findall(rf"CacheGeometry (k\w+){geometry}", text)
     }
-    assert len(known) == 3
+    assert len(known) == 5
     known["kNoCache"] = "none"
     found = {}
     rows = re.findall(
@@ -37,7 +37,7 @@ def _presets() -> dict[str, tuple[dict[str, str], str]]:
     for name, last_level, caches in rows:
         texts = [
             known[word] if word else f"{_product(size)},{ways},{line}"
-            for word, size, ways, line in re.findall(rf"(k\w+8Ways|k\w+12Ways|k\w+4Ways|kNoCache)|{geometry}", caches)
+            for word, size, ways, line in re.findall(rf"\b(k\w+Ways|k\w+Trees?|kNoCache)\b|{geometry}", caches)
         ]
         i1, d1, ll, l2 = texts
         found[name] = dict(zip(_CACHES, (i1, d1, l2, ll), strict=True)), last_level
@@ -115,6 +115,18 @@ def test_presets_with_inclusion_are_documented(kind: str, word: str) -> None:
     documented = (SOURCE / "docs" / "machines.md").read_text()
     sentence = re.search(rf"LL\s+of\s+these\s+presets\s+is\s+{word}: (.*?)\.", documented, re.DOTALL)
     assert sentence is not None and re.findall(r"`([^`]+)`", sentence[1]) == names and len(names) >= 2
+
+
+@pytest.mark.parametrize(("kind", "policy"), [("k32KiBTree", "tree-plru"), ("k48KiBTrees", "lru3plru4")])
+def test_presets_with_a_policy_are_documented(kind: str, policy: str) -> None:
+    text = (SOURCE / "bdgrind" / "tool" / "machine_presets.cpp").read_text()
+    written = {"tree-plru": "kTreePlru", "lru3plru4": "kLru3Plru4"}[policy]
+    assert re.search(rf"CacheGeometry {kind}\{{.*\{{ReplacementPolicy::{written}\}}\}};", text)
+    names = [row.partition('"')[0] for row in text.split('BD_PRESET("')[1:] if re.search(rf"\{{k\w+, {kind},", row)]
+    documented = (SOURCE / "docs" / "machines.md").read_text()
+    sentence = re.search(rf"D1\s+of\s+these\s+presets\s+has\s+`{policy}`: (.*?)\.", documented, re.DOTALL)
+    assert sentence is not None and re.findall(r"`([^`]+)`", sentence[1]) == names and names
+    assert text.count(kind) == 1 + len(names), "only D1 has a policy"
 
 
 def test_all_tlbs_of_presets_are_documented_with_their_sources() -> None:

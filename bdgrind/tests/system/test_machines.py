@@ -20,6 +20,9 @@ POLICIES = {
     "trees": "--LL-replacement=tree-plru --L2-replacement=bit-plru --L2-index=hash",
     "ages": "--LL-replacement=QLRU_H11_M1_R0_U0 --L2-replacement=QLRU_H00_M1_R2_U1 --LL-index=hash",
     "others": "--LL-replacement=random,3 --L2-replacement=fifo",
+    "trees in front": "--D1-replacement=tree-plru --I1-replacement=random,2 --simulate-wb=yes",
+    "three trees": "--D1=6144,12,64 --D1-replacement=lru3plru4 --I1-replacement=fifo --LL=49152,12,64"
+    " --LL-replacement=lru3plru4",
     "pages at random": "--pages=random,7 --LL-index=hash",
     "contiguous pages": "--pages=contiguous",
     "prefetchers": "--prefetch=adjacent,stream,stride",
@@ -136,13 +139,17 @@ def test_prefetches_into_l2_cover_misses_of_both_levels(tmp_path: Path, prefetch
 
 
 def test_a_tree_needs_a_power_of_two(tmp_path: Path) -> None:
-    for level, caches in {"LL": "--LL=98304,12,64", "L2": "--L2=98304,12,64"}.items():
+    for level in ("I1", "D1", "L2", "LL"):
         run = subprocess.run(
-            [VALGRIND, "--tool=bdgrind", caches, f"--{level}-replacement=tree-plru", "echo", "it ran"],
+            [
+                VALGRIND, "--tool=bdgrind", f"--{level}=98304,12,64", f"--{level}-replacement=tree-plru", "echo",
+                "it ran",
+            ],
             capture_output=True, text=True, check=False, cwd=tmp_path,
         )
         assert run.returncode == 1
-        assert f"--{level}-replacement=tree-plru needs an {level} whose number of ways is a power of two." in run.stderr
+        wanted = f"--{level}-replacement=tree-plru needs a power of two of ways in {level}, lru3plru4 needs 12."
+        assert wanted in run.stderr
         assert "it ran" not in run.stdout
     assert not list(tmp_path.iterdir())
 
@@ -297,7 +304,8 @@ def this_processor() -> str | None:
 def test_this_machine_has_what_its_processor_is_known_for(tmp_path: Path) -> None:
     run = run_tool(tmp_path, [GUESTS / "attribution"], ["--machine=native", "--tlb=yes", "--cores=2"])
     head = run.profile_path.read_text()
-    named = re.search(r"Of its kind of processor \(([\w-]+)\): LL inclusion, coherence and TLBs\n", run.log)
+    taken = "D1 replacement, LL inclusion, coherence, TLBs"
+    named = re.search(rf"Of its kind of processor \(([\w-]+)\): {taken}\n", run.log)
     if this_processor() is not None:
         assert named is not None and named[1] == this_processor()
     if named is None:
@@ -308,8 +316,38 @@ def test_this_machine_has_what_its_processor_is_known_for(tmp_path: Path) -> Non
     assert ("MOESI" in head) == named[1].startswith("zen")
     caches = dict(re.findall(r"^desc: (L.) cache: .* B, (\d+) B,", head, re.MULTILINE))
     exclusive = named[1].startswith("zen") or named[1] in ("skylake-sp", "icelake-sp", "sapphire-rapids")
+    d1 = {"skylake-client": "32768", "skylake-sp": "32768", "icelake-sp": "49152"}.get(named[1])
+    assert ("desc: D1 policy: " in head) == (re.search(rf"^desc: D1 cache: {d1} B, ", head, re.MULTILINE) is not None)
     assert ("desc: LL inclusion: exclusive" in head) == (exclusive and caches.get("L2") == caches["LL"])
     assert ("desc: LL inclusion: inclusive" in head) == (named[1] in ("skylake-client", "cortex-a72"))
+
+
+@pytest.mark.parametrize(
+    ("options", "policy"),
+    [
+        ("--machine=skylake-sp", "tree-plru"),
+        ("--machine=icelake-sp", "lru3plru4"),
+        ("--machine=icelake-sp --D1=32768,8,64", None),
+        ("--machine=icelake-sp --D1-replacement=lru", None),
+        ("--machine=icelake-sp --D1-replacement=random", "random,0"),
+        ("--machine=zen4", None),
+    ],
+)
+def test_a_machine_has_the_d1_that_was_measured(tmp_path: Path, options: str, policy: str | None) -> None:
+    run = run_tool(tmp_path, [GUESTS / "attribution"], options.split())
+    found = re.findall(r"^desc: (.. policy: .*)$", run.profile_path.read_text(), re.MULTILINE)
+    assert found == ([] if policy is None else [f"D1 policy: {policy}"])
+
+
+@pytest.mark.parametrize("policy", ["bit-plru", "QLRU_H11_M1_R0_U0"])
+def test_the_first_level_does_not_follow_each_hit(tmp_path: Path, policy: str) -> None:
+    for level in ("I1", "D1"):
+        run = subprocess.run(
+            [VALGRIND, "--tool=bdgrind", f"--{level}-replacement={policy}", "echo", "it ran"],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+        )
+        assert run.returncode == 1 and "it ran" not in run.stdout
+        assert "cannot be bit-plru or QLRU_..., which are for L2 and LL." in run.stderr
 
 
 def test_tlbs_are_those_of_the_processor_that_is_named(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ struct LinesInOrder {
             if (found == set.end()) {
                 ++misses[writes];
                 if (set.size() == geometry.ways) set.pop_back();
+            } else if (geometry.replacement.policy == ReplacementPolicy::kFifo) {
+                continue;
             } else {
                 set.erase(found);
             }
@@ -88,7 +90,8 @@ TEST(MovedStacks, EachMissesWhatOneThatLiesThereDoes) {
         std::mt19937 random(seed);
         const std::uint32_t line_bytes = 16u << random() % 5;
         const auto ways = static_cast<std::uint32_t>(1 + random() % 4);
-        const CacheGeometry geometry{std::uint64_t{1 + random() % 16} * ways * line_bytes, ways, line_bytes};
+        CacheGeometry geometry{std::uint64_t{1 + random() % 16} * ways * line_bytes, ways, line_bytes};
+        if (random() % 3 == 0) geometry.replacement.policy = ReplacementPolicy::kFifo;
         MovedStacks stacks(geometry, 4, seed);
         ASSERT_EQ(stacks.number(), 4u);
         EXPECT_EQ(stacks.distance(0), 0u);

@@ -14,6 +14,7 @@ void NaiveCaches::flush() {
                 while (!set.empty()) evict_first(core, *cache, set, std::prev(set.end()));
             }
             cache->touched.clear();
+            cache->forget_policies();
         }
     }
     is_flushing_ = true;
@@ -96,6 +97,7 @@ NaiveCaches::Missed NaiveCaches::touch(Cache& cache, Address address, Address si
         DataTouch touched{number, absent, distance};
         if (absent) {
             std::list<Line>& set = cache.set_of(number);
+            cache.choose_victim(number);
             if (set.size() == cache.ways) touched.evicted = set.back().number;
             if (set.size() == cache.ways) evict_first(here(), cache, set, std::prev(set.end()));
             line = &load(set, number, is_data, at);
@@ -133,6 +135,7 @@ void NaiveCaches::end_block() {
                     const Address in_last = number * cache->line_bytes / last_.line_bytes;
                     const auto& last_set = last_.set_of(in_last);
                     if (std::ranges::find(last_set, in_last, &Line::number) == last_set.end()) {
+                        cache->leave(number);
                         evict_first(core, *cache, set, line);
                         if (cache == &core.d1) on_lost_(number);
                     }
@@ -154,7 +157,7 @@ void NaiveCaches::lose_in_middle(const Line& lost) {
             std::list<Line>& set = middle.set_of(number);
             const auto found = std::ranges::find(set, number, &Line::number);
             if (found == set.end()) continue;
-            if (!middle.policies.empty()) middle.policies[middle.set_number(number)].remove(number);
+            middle.leave(number);
             evict_behind(core, 0, set, found);
         }
     }
@@ -182,13 +185,16 @@ void NaiveCaches::take(Core& core, Address number) {
         }
     };
     std::list<Line>& set = core.d1.set_of(number);
-    take_from(set, number, [&](InSet line) { evict_first(core, core.d1, set, line); });
+    take_from(set, number, [&](InSet line) {
+        core.d1.leave(number);
+        evict_first(core, core.d1, set, line);
+    });
     for (std::size_t level = 0; level < core.middle.size(); ++level) {
         Cache& cache = core.middle[level];
         const Address begin = number * core.d1.line_bytes;
         for (Address at = begin / cache.line_bytes; at * cache.line_bytes < begin + core.d1.line_bytes; ++at) {
             take_from(cache.set_of(at), at, [&](InSet line) {
-                if (!cache.policies.empty()) cache.policies[cache.set_number(at)].remove(at);
+                cache.leave(at);
                 evict_behind(core, level, cache.set_of(at), line);
             });
         }
@@ -270,7 +276,7 @@ bool NaiveCaches::take_from_last(Address number, bool is_data, Address address, 
     if (found != set.end()) {
         if (std::exchange(found->prefetched, false)) settle(*found, std::nullopt, true);
         in_last = *found;
-        if (!last_.policies.empty()) last_.policies[last_.set_number(number)].remove(number);
+        last_.leave(number);
         set.erase(found);
     } else if (!is_in_middle(number)) {
         in_last.loader = loader_(address, is_data);

@@ -177,6 +177,10 @@ private:
         // Prepares its set for a line that is absent.
         void choose_victim(Address number);
         void forget_policies();
+        // A line leaves before it has to go.
+        void leave(Address number) {
+            if (!policies.empty()) policies[set_number(number)].remove(number);
+        }
 
         // Touches a line.
         Distance touch_in_order(Address number);

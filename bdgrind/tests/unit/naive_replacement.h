@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -76,6 +77,8 @@ private:
                 return static_cast<std::size_t>(random / 0x1'0000'0000 * lines_.size() / 0x1'0000'0000);
             case ReplacementPolicy::kTreePlru:
                 return leaf(0, lines_.size());
+            case ReplacementPolicy::kLru3Plru4:
+                return leaf(trees_.front(), trees_.front() + 4);
             case ReplacementPolicy::kBitPlru:
                 return first(std::ranges::find(marks_, false) - marks_.begin());
             default:
@@ -97,7 +100,14 @@ private:
     // A way has been accessed.
     void remember(std::size_t way) {
         std::size_t begin = 0;
-        for (std::size_t end = lines_.size(); end - begin > 1;) {
+        std::size_t end = lines_.size();
+        if (rules_.policy == ReplacementPolicy::kLru3Plru4) {
+            begin = way / 4 * 4;
+            end = begin + 4;
+            trees_.remove(begin);
+            trees_.push_back(begin);
+        }
+        while (end - begin > 1) {
             const std::size_t middle = (begin + end) / 2;
             upper_next_[{begin, end}] = way < middle;
             (way < middle ? end : begin) = middle;
@@ -127,6 +137,7 @@ private:
     Replacement rules_;
     std::vector<std::optional<Address>> lines_;  // by way
     std::vector<std::size_t> arrivals_{};        // ways, in the order in which their lines were loaded
+    std::list<std::size_t> trees_{0, 4, 8};      // of four ways, by the first of them; the one used last is at the end
     std::map<std::pair<std::size_t, std::size_t>, bool> upper_next_{};
     std::vector<bool> marks_;
     std::vector<int> ages_;

@@ -314,10 +314,10 @@ Scenario with_l2(Scenario plain, unsigned seed) {
 
 Scenario with_policies(Scenario plain, unsigned seed) {
     Choice choice(seed + 1);
-    const auto change = [&](CacheGeometry& cache) {
-        cache.index = choice.chance(50) ? SetIndex::kHash : SetIndex::kBits;
+    const auto change = [&](CacheGeometry& cache, bool is_first) {
+        if (!is_first) cache.index = choice.chance(50) ? SetIndex::kHash : SetIndex::kBits;
         Replacement& rules = cache.replacement;
-        rules.policy = static_cast<ReplacementPolicy>(choice.below(6));
+        rules.policy = static_cast<ReplacementPolicy>(choice.below(7));
         rules.seed = choice.below(1000);
         const auto digit = [&](std::uint64_t last) { return static_cast<std::uint8_t>(choice.below(last + 1)); };
         QuadAges& ages = rules.ages;
@@ -327,16 +327,21 @@ Scenario with_policies(Scenario plain, unsigned seed) {
         ages.replace = digit(2);
         ages.update = digit(ages.replace == 1 ? 3 : 1);
         ages.update_on_misses = choice.chance(30);
-        if (rules.policy != ReplacementPolicy::kTreePlru || geometry_error(cache) == nullptr) return;
-        // A power of two of ways.
+        if (is_first && !rules.follows_from_times()) rules.policy = ReplacementPolicy::kTreePlru;
+        if (geometry_error(cache) == nullptr) return;
+        // As many ways as the policy needs: a power of two, or twelve.
         const std::uint64_t sets = cache.sets();
-        cache.ways = 1u << choice.below(5);
+        cache.ways = rules.policy == ReplacementPolicy::kTreePlru ? 1u << choice.below(5) : 12;
         cache.size_bytes = sets * cache.ways * cache.line_bytes;
     };
-    if (plain.caches.has_l2()) change(plain.caches.l2);
-    change(plain.caches.ll);
+    if (choice.chance(50)) {
+        change(plain.caches.i1, true);
+        change(plain.caches.d1, true);
+    }
+    if (plain.caches.has_l2()) change(plain.caches.l2, false);
+    change(plain.caches.ll, false);
     plain.caches.pages = {.frames = static_cast<PageFrames>(choice.below(3)), .seed = choice.below(1000)};
-    for (const CacheGeometry& cache : {plain.caches.ll, plain.caches.l2}) {
+    for (const CacheGeometry& cache : {plain.caches.i1, plain.caches.d1, plain.caches.ll, plain.caches.l2}) {
         EXPECT_TRUE(cache.size_bytes == 0 || geometry_error(cache) == nullptr);
     }
     return plain;

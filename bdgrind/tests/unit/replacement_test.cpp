@@ -3,13 +3,16 @@
 #include "engine/base/replacement.h"
 
 #include <array>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cache_fixture.h"
 #include "engine/cache/cache_lines.h"
+#include "engine/cache/l1_cache.h"
 #include "text.h"
 
 namespace bd {
@@ -51,7 +54,7 @@ std::string outcomes_of(PolicyLines& lines, const std::string& letters) {
 }
 
 TEST(Replacement, APolicyHasAName) {
-    for (const char* name : {"lru", "tree-plru", "bit-plru", "fifo", "random,0", "random,17",
+    for (const char* name : {"lru", "tree-plru", "lru3plru4", "bit-plru", "fifo", "random,0", "random,17",
                              "random,18446744073709551615", "QLRU_H11_M1_R0_U0", "QLRU_H00_M1_R2_U1",
                              "QLRU_H21_M3_R1_U3_UMO"}) {
         test::Text text;
@@ -84,6 +87,14 @@ TEST(Replacement, ATreeNeedsAPowerOfTwo) {
     EXPECT_EQ(geometry_error(geometry), nullptr);
 }
 
+TEST(Replacement, ThreeTreesNeedTwelveWays) {
+    CacheGeometry geometry{
+        .size_bytes = 24 * 64, .ways = 24, .line_bytes = 64, .replacement = policy_named("lru3plru4")};
+    EXPECT_STREQ(geometry_error(geometry), "lru3plru4 needs 12 ways");
+    geometry.ways = 12;
+    EXPECT_EQ(geometry_error(geometry), nullptr);
+}
+
 // By hand: after a hit, each node above the line leads to its other half.
 TEST(Replacement, TreePlru) {
     PolicyLines lines = one_set("tree-plru", 4);
@@ -95,6 +106,48 @@ TEST(Replacement, TreePlru) {
     EXPECT_EQ(outcomes_of(lines, "g"), "a");        // g f e d
     EXPECT_EQ(outcomes_of(lines, "h"), "e");        // LRU would replace e as well, but then d, not f
     EXPECT_EQ(outcomes_of(lines, "i"), "f");
+}
+
+// By hand: the tree that was used least recently is asked, and leads to another line than the one used last.
+TEST(Replacement, Lru3Plru4) {
+    PolicyLines lines = one_set("lru3plru4", 12);
+    EXPECT_EQ(outcomes_of(lines, "abcdefghijkl"), "------------");  // abcd efgh ijkl, each to its first line
+    EXPECT_EQ(outcomes_of(lines, "mn"), "ae");                      // mbcd nfgh ijkl
+    EXPECT_EQ(outcomes_of(lines, "i"), ".");                        // the first tree is the oldest one now, to c
+    EXPECT_EQ(outcomes_of(lines, "opq"), "cgk");                    // mbod nfph ijql
+    EXPECT_EQ(outcomes_of(lines, "mr"), ".f");                      // mbod nrph ijql
+    EXPECT_EQ(outcomes_of(lines, "st"), "jd");                      // mbot nrph isql
+}
+
+// D1 and I1 follow no state of a set, but derive who leaves from when lines were used.
+TEST(Replacement, TheFirstLevelChoosesAsTheOthersDo) {
+    using FirstLevel = L1Cache<CacheTraits{.common_lines = true, .line_use = false, .write_back = false},
+                               LineUse<CacheTraits{.common_lines = true, .line_use = false, .write_back = false}>>;
+    for (const auto& [policy, ways] : {std::pair{"tree-plru", 1u}, {"tree-plru", 2u}, {"tree-plru", 8u},
+                                       {"tree-plru", 16u}, {"lru3plru4", 12u}, {"fifo", 6u}, {"random,5", 7u}}) {
+        PolicyLines others = one_set(policy, ways);
+        FirstLevel first(
+            {.size_bytes = ways * 64, .ways = ways, .line_bytes = 64, .replacement = policy_named(policy)});
+        std::mt19937 random(ways);
+        std::uint64_t now = 0;
+        for (int i = 0; i < 20000; ++i) {
+            const LineNumber number = line(1 + random() % (2 * ways + 1));
+            std::uint32_t slot = first.find(number);
+            const bool is_here = slot != FirstLevel::kAbsent;
+            ASSERT_EQ(is_here, others.use(number) != PolicyLines::kAbsent) << policy;
+            if (random() % 200 == 0 && is_here) {
+                first.remove(slot);
+                others.remove(others.find(number));
+                continue;
+            }
+            if (is_here) {
+                first.time_of(slot) = ++now;
+                continue;
+            }
+            slot = first.slot_for(number);
+            ASSERT_EQ(first.replace(slot, number, ++now), others.insert(number).evicted) << policy << ", " << i;
+        }
+    }
 }
 
 // By hand: a line has a bit once it is used; the one that would be the last without one clears those of all others.
