@@ -77,6 +77,25 @@ def test_what_another_run_may_differ_by(tmp_path):
     assert set(found["metrics"]) == {"ILmr", "DLmr", "DLmw", "DLm", "LLm", "CEst"}
 
 
+def test_the_estimated_time(tmp_path):
+    reads, writes = (1_000, 1_100, 1_050, 900), (500, 400, 480, 600)
+    text = profile(d1=(reads, writes))
+    events = "event: TEst : Estimated time on it\nevents: {} TimeWait TimeMem TEst"
+    text = text.replace(f"events: {EVENTS}", events.format(EVENTS))
+    costs = " ".join(map(str, (*L1, FETCHES[0], READS[0], WRITES[0])))
+    text = text.replace(costs, f"{costs} 9_000 4_000 50_000".replace("_", ""))
+    found = spreads(tmp_path, written(tmp_path, text))["metrics"]["TEst"]
+    # 500 misses of LL wait 4,000 ps, 1,500 of D1 the other 5,000.
+    times = [
+        50_000 - 9_000 + 4_000 * (far_reads + far_writes) / 500 + 5_000 * (near_reads + near_writes) / 1_500
+        for far_reads, far_writes, near_reads, near_writes in zip(READS, WRITES, reads, writes)
+    ]
+    assert times[0] == 50_000
+    assert found["mean"] == pytest.approx(statistics.mean(times))
+    assert found["width"] == pytest.approx(width(statistics.variance(times)))
+    assert (found["least"], found["most"]) == (round(min(times)), round(max(times)))
+
+
 def test_the_first_screen(tmp_path):
     text = printed(tmp_path, written(tmp_path, profile()), "--width=120")
     both = [sum(one) for one in zip(READS, WRITES)]

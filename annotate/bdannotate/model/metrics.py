@@ -19,6 +19,8 @@ Number = int | float
 SECOND = 1e-12  # seconds per picosecond
 # The estimated time in picoseconds, its lower and its upper bound.
 TIMES = ("TEst", "TLeast", "TMost")
+# Picoseconds in which the processor waits for data; and the part of them for lines from memory.
+TIME_WAIT, TIME_MEMORY = "TimeWait", "TimeMem"
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+)\s*\*?\s*)?([A-Za-z_][^\s+*-]*)\s*")
 
 

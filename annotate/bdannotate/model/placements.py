@@ -9,6 +9,9 @@ placements, and t Student's quantile of 97.5 % with N - 1 degrees of freedom.
 What depends on neither is the same in all placements, and nothing is said of events that were not counted in each of
 them: a metric has a spread only if it is a sum of events of both kinds that are known. Profiles of older versions have
 D1's misses of one stack only.
+
+The estimated time has a spread, too: waits for lines from memory are taken to be as many times as long as there are
+misses of data in LL, other waits as misses of D1, and the rest to be the same.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from .metrics import Metric
+from .metrics import TIME_MEMORY, TIME_WAIT, TIMES, Metric
 from .profile import Part, Profile
 
 # The descriptions: how many there are, with their seeds; and the counts of each, of an event.
@@ -30,6 +33,10 @@ _COUNTS = re.compile(r"\d{1,20}(?: \d{1,20}){1,31}", re.ASCII)
 # The events that do not depend on pages, and those of D1 that may be known for one stack only. (There are more of
 # these, but no metric adds them to misses of L2 or LL.)
 _OF_FIRST_LEVEL = frozenset({"Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw"})
+
+# What the estimated time is taken to depend on: misses of data, from memory and from elsewhere.
+_FROM_MEMORY = ("DLmr", "DLmw")
+_FROM_CACHES = ("D1mr", "D1mw")
 
 # Student's quantiles of 97.5 %, by degrees of freedom from 1 to 31.
 _QUANTILES = (
@@ -109,13 +116,14 @@ def _counts(part: Part) -> dict[str, Counts]:
 
 def spread_of(found: Placements | None, metric: Metric, profile: Profile) -> Spread | None:
     """The spread of a metric's total; None if it is the same in all placements, or if that is not known."""
-    if found is None or metric.is_ratio or metric.is_time:
+    if found is None or metric.is_ratio:
         return None
-    weights = {event: weight for event, weight in zip(profile.events, metric.numerator) if weight}
+    totals = dict(zip(profile.events, profile.totals()))
+    weights = _weights(metric, profile.events, totals)
     depends = {event for event in weights if found.has(event)}
     if not depends or weights.keys() - depends - _OF_FIRST_LEVEL:
         return None
-    constant = sum(weight * total for event, weight, total in _with_totals(weights, profile) if event not in depends)
+    constant = metric.counter()(profile.totals()) - sum(weights[event] * totals[event] for event in depends)
     # The sums of each process; pages of one process lie where they do whatever those of another one do.
     values = [
         [sum(weights[event] * counts[event][i] for event in depends) for i in range(found.number)]
@@ -125,18 +133,27 @@ def spread_of(found: Placements | None, metric: Metric, profile: Profile) -> Spr
     return Spread(
         constant + sum(sum(row) for row in values) / found.number,
         sqrt(variance),
-        constant + sum(min(row) for row in values),
-        constant + sum(max(row) for row in values),
+        round(constant + sum(min(row) for row in values)),
+        round(constant + sum(max(row) for row in values)),
         _QUANTILES[found.number - 2] * sqrt(2 * variance),
     )
 
 
-def _with_totals(weights: Mapping[str, int], profile: Profile) -> list[tuple[str, int, int]]:
-    totals = dict(zip(profile.events, profile.totals()))
-    return [(event, weight, totals[event]) for event, weight in weights.items()]
+def _weights(metric: Metric, events: Sequence[str], totals: Mapping[str, int]) -> dict[str, float]:
+    """By how much a metric grows with each event that it depends on; empty if that is not known."""
+    if not metric.is_time:
+        return {event: weight for event, weight in zip(events, metric.numerator) if weight}
+    if metric.name != TIMES[0]:
+        return {}
+    memory = totals[TIME_MEMORY]
+    weights: dict[str, float] = {}
+    for names, time in ((_FROM_MEMORY, memory), (_FROM_CACHES, totals[TIME_WAIT] - memory)):
+        misses = sum(totals[event] for event in names)
+        weights |= {event: time / misses for event in names if misses}
+    return weights
 
 
-def _variance(values: Sequence[int]) -> float:
+def _variance(values: Sequence[float]) -> float:
     mean = sum(values) / len(values)
     return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
 

@@ -59,7 +59,10 @@ def overview(report: Report, lines: TopLines | None, page: Page) -> list[tuple[s
     rows += [("Prefetch", _prefetches(report)), ("Pages", _pages(report))]
     rows += [("Causes", _causes(report))]
     if found:
-        rows += [("Estimate", _estimate(found, report)) if found.time is None else ("Time", _time(found, found.time))]
+        if found.time is None:
+            rows.append(("Estimate", _estimate(found, report)))
+        else:
+            rows.append(("Time", _time(found, found.time, report)))
         rows += [("First", first(found, report, lines, page))]
     return [(name, text) for name, text in rows if text]
 
@@ -234,10 +237,12 @@ def _estimate(found: Verdict, report: Report) -> str:
     )
 
 
-def _time(found: Verdict, time: Time) -> str:
+def _time(found: Verdict, time: Time, report: Report) -> str:
     """The estimated time, its range, and what it is spent on."""
     where = time.what.removeprefix("Estimated time ")
-    text = f"about {seconds_text(time.seconds)} {where} ({seconds_text(time.least)} to {seconds_text(time.most)})"
+    off = plus_minus_of(placements_of(report.profile), report.metrics[TIMES[0]], report.profile)
+    about = " ".join(filter(None, (seconds_text(time.seconds), off)))
+    text = f"about {about} {where} ({seconds_text(time.least)} to {seconds_text(time.most)})"
     if found.waits is None:
         return text
     waits = found.waits

@@ -12,7 +12,7 @@ from ..model.profile import Profile
 from .json_values import Json
 
 # The sums that are named where there is room for a few.
-_NAMED = ("L1m", "L2m", "LLm", "CEst")
+_NAMED = ("L1m", "L2m", "LLm", "CEst", "TEst")
 _LEAST = 0.05  # percent that are shown as 0.1
 
 

@@ -16,9 +16,9 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...model.metrics import SECOND, TIMES, Metric, Number
+from ...model.metrics import SECOND, TIME_MEMORY, TIME_WAIT, TIMES, Metric, Number
 from ...model.profile import CACHE, Profile, Row
-from .waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, TIME_MEMORY, TIME_WAIT, has_waits
+from .waits import EVENTS, FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER, has_waits
 
 # The minimum share of the estimate that is worth a change of the program.
 NOTABLE = 0.1

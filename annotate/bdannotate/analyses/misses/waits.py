@@ -17,7 +17,7 @@ from operator import add
 from typing import TypeVar
 
 from ...model.components import strongly_connected
-from ...model.metrics import TIMES
+from ...model.metrics import TIME_MEMORY, TIME_WAIT, TIMES
 from ...model.profile import Call, Function, InstructionCall, InstructionCost, Place, Profile, Row
 from ...model.rows import maker
 from .miss_costs import MissCosts
@@ -27,8 +27,6 @@ from .sites import Sites
 # First touches, which cannot be avoided; misses in an order that processors foresee; all others.
 FIRST_TOUCHES, IN_ORDER, OUT_OF_ORDER = EVENTS = "WaitFirst", "WaitIn", "WaitOut"
 WAIT = "Wait"  # the sum of all three
-# Picoseconds of the same; and the part of them for lines from memory.
-TIME_WAIT, TIME_MEMORY = "TimeWait", "TimeMem"
 MADE = (*EVENTS, TIME_WAIT, TIME_MEMORY, *TIMES)
 _PICOSECONDS = 1000
 # The cost of a code miss in I1 and in LL, in instructions.
