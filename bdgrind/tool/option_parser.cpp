@@ -200,12 +200,14 @@ const char* read(std::string_view text, PrefetchOption* prefetch) {
         const std::string_view name = rest.substr(0, comma);
         if (name == "adjacent") {
             rules.adjacent = true;
+        } else if (name == "next") {
+            rules.next = true;
         } else if (name == "stream") {
             rules.stream = true;
         } else if (name == "stride") {
             rules.stride = true;
         } else {
-            return "it must be no, or some of adjacent, stream and stride with commas between them";
+            return "it must be no, or some of adjacent, next, stream and stride with commas between them";
         }
         if (comma == rest.npos) break;
         rest.remove_prefix(comma + 1);

@@ -184,7 +184,8 @@ struct SampleOption {
     BD_OPTION(Prefetch, prefetch, "prefetch", {}, "no|<prefetcher>,...",                                \
               "prefetch into LL, and count the lines that were used\n"                                  \
               "later, and never: adjacent (the other line of a pair),\n"                                \
-              "stream (up or down a page), stride (by instruction)")                                    \
+              "next (line), stream (up or down a page), stride (by\n"                                   \
+              "instruction)")                                                                           \
     BD_OPTION(Prefetch, l2_prefetch, "L2-prefetch", {}, "no|<prefetcher>,...",                          \
               "the same into L2, and into LL what that lacks")                                          \
     BD_OPTION(Machine, machine, "machine", {}, "<name>|native|list",                                    \

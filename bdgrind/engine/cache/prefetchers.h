@@ -17,10 +17,11 @@ namespace bd {
 
 struct PrefetchRules {
     bool adjacent = false;  // the other line of a pair that misses
+    bool next = false;      // the line behind one that misses
     bool stream = false;    // the lines that follow in the direction in which lines of a page are looked for
     bool stride = false;    // the next address of an instruction whose addresses have a constant distance
 
-    constexpr bool any() const { return adjacent || stream || stride; }
+    constexpr bool any() const { return adjacent || next || stream || stride; }
 };
 
 class Prefetchers {
@@ -37,6 +38,7 @@ public:
     void after(LineNumber line, bool missed, Load load) {
         const auto number = static_cast<std::uint64_t>(line);
         if (rules_.adjacent && missed) load(LineNumber{number ^ 1});
+        if (rules_.next && missed && page_of(number + 1) == page_of(number)) load(LineNumber{number + 1});
         if (!rules_.stream) return;
         const int steps = steps_to(number);
         if (steps >= kSteps || steps <= -kSteps) {

@@ -25,8 +25,8 @@ POLICIES = {
     " --LL-replacement=lru3plru4",
     "pages at random": "--pages=random,7 --LL-index=hash",
     "contiguous pages": "--pages=contiguous",
-    "prefetchers": "--prefetch=adjacent,stream,stride",
-    "prefetchers into L2": "--L2-prefetch=adjacent,stream,stride --prefetch=stream --simulate-wb=yes",
+    "prefetchers": "--prefetch=adjacent,next,stream,stride",
+    "prefetchers into L2": "--L2-prefetch=adjacent,next,stride --prefetch=stream --simulate-wb=yes",
     "exclusive": "--LL-inclusion=exclusive --simulate-wb=yes --pages=random,1",
     "inclusive": "--LL-inclusion=inclusive --simulate-wb=yes --pages=random,1",
     "inclusive with prefetchers": "--LL-inclusion=inclusive --prefetch=adjacent,stream,stride --simulate-hwpref=yes",
@@ -95,7 +95,7 @@ def test_where_pages_lie_matters_behind_the_first_level(tmp_path: Path) -> None:
     assert len({run.profile.totals["DLmr"] for run in runs.values()}) == 4
 
 
-@pytest.mark.parametrize("prefetcher", ["adjacent", "stream", "stride"])
+@pytest.mark.parametrize("prefetcher", ["adjacent", "next", "stream", "stride"])
 def test_what_prefetches_cover_are_no_misses(tmp_path: Path, prefetcher: str) -> None:
     caches = "--I1=1024,2,64 --D1=1024,2,64 --LL=131072,8,64".split()
     plain = run_tool(tmp_path, [GUESTS / "workload"], caches, name="plain").profile.totals
@@ -115,7 +115,7 @@ def test_what_prefetches_cover_are_no_misses(tmp_path: Path, prefetcher: str) ->
     assert "DPfUse" not in without.profile.totals
 
 
-@pytest.mark.parametrize("prefetcher", ["adjacent", "stream", "stride"])
+@pytest.mark.parametrize("prefetcher", ["adjacent", "next", "stream", "stride"])
 def test_prefetches_into_l2_cover_misses_of_both_levels(tmp_path: Path, prefetcher: str) -> None:
     caches = "--I1=1024,2,64 --D1=1024,2,64 --L2=8192,8,64 --LL=131072,8,64".split()
     plain = run_tool(tmp_path, [GUESTS / "workload"], caches, name="plain").profile.totals

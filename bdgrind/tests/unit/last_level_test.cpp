@@ -290,6 +290,14 @@ TEST(Prefetchers, TheOtherLineOfAPairThatMisses) {
     EXPECT_EQ(lines.take(0x4b), Wanted{0x4a});
 }
 
+TEST(Prefetchers, TheLineBehindOneThatMisses) {
+    PrefetchedLines lines{Prefetchers({.next = true}, 6)};
+    EXPECT_EQ(lines.take(0x46), Wanted{0x47});
+    EXPECT_EQ(lines.take(0x47, false), Wanted{});
+    EXPECT_EQ(lines.take(0x47), Wanted{0x48});
+    EXPECT_EQ(lines.take(0x7f), Wanted{});  // the next one is in another page
+}
+
 TEST(Prefetchers, StreamsGoUpOrDownAPage) {
     PrefetchedLines lines{Prefetchers({.stream = true}, 6)};
     EXPECT_EQ(lines.take(0x50), Wanted{});

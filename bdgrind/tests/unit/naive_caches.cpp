@@ -402,6 +402,7 @@ std::list<Address> NaiveCaches::Prefetchers::wanted_after(Address number, bool m
     std::list<Address> wanted;
     const auto is_near = [&](Address line) { return line * line_bytes / 4096 == address / 4096; };
     if (rules.adjacent && missed) wanted.push_back(number % 2 == 0 ? number + 1 : number - 1);
+    if (rules.next && missed && is_near(number + 1)) wanted.push_back(number + 1);
     if (rules.stream) {
         const Address page = address / 4096;
         auto at = std::ranges::find(pages, page, [](const auto& each) { return each.first; });

@@ -29,12 +29,13 @@ using test::with_tlbs;
 
 // What is compared by PrefetchersAreTheSame.
 TEST(Oracle, TheGeneratedRunsCoverPrefetches) {
-    for (const unsigned which : {1, 2, 4}) {
+    for (const unsigned which : {1, 2, 4, 8}) {
         std::array<std::uint64_t, 2> used{};  // in LL, in L2
         std::array<std::uint64_t, 2> lost{};
         for (unsigned seed = 0; seed < 400; ++seed) {
             Scenario scenario = with_l2(random_scenario(seed), seed);
-            const PrefetchRules rules{.adjacent = which == 1, .stream = which == 2, .stride = which == 4};
+            const PrefetchRules rules{
+                .adjacent = which == 1, .next = which == 8, .stream = which == 2, .stride = which == 4};
             const bool into_l2 = seed % 2 != 0;
             (into_l2 ? scenario.l2_prefetchers : scenario.prefetchers) = rules;
             const Counts totals = run_naively(scenario, scenario.records.size()).totals;

@@ -378,10 +378,13 @@ Scenario with_inclusive_ll(Scenario plain, unsigned seed) {
 
 Scenario with_prefetchers(Scenario plain, unsigned seed) {
     const auto rules = [](unsigned which) {
-        return PrefetchRules{.adjacent = which % 2 != 0, .stream = which / 2 % 2 != 0, .stride = which / 4 != 0};
+        return PrefetchRules{.adjacent = which % 2 != 0,
+                             .next = which / 8 != 0,
+                             .stream = which / 2 % 2 != 0,
+                             .stride = which / 4 % 2 != 0};
     };
-    plain.prefetchers = rules(1 + seed % 7);
-    plain.l2_prefetchers = rules(seed / 7 % 8);
+    plain.prefetchers = rules(1 + seed % 15);
+    plain.l2_prefetchers = rules(seed / 15 % 16);
     return plain;
 }
 
