@@ -96,6 +96,13 @@ def test_the_estimated_time(tmp_path):
     assert (found["least"], found["most"]) == (round(min(times)), round(max(times)))
 
 
+def test_a_time_without_its_parts_has_no_spread(tmp_path):
+    text = profile().replace(f"events: {EVENTS}", f"event: TEst : Estimated time on it\nevents: {EVENTS} TEst")
+    costs = " ".join(map(str, (*L1, FETCHES[0], READS[0], WRITES[0])))
+    found = spreads(tmp_path, written(tmp_path, text.replace(costs, f"{costs} 50000")))["metrics"]
+    assert "LLm" in found and "TEst" not in found
+
+
 def test_the_first_screen(tmp_path):
     text = printed(tmp_path, written(tmp_path, profile()), "--width=120")
     both = [sum(one) for one in zip(READS, WRITES)]

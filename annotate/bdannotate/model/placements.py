@@ -143,7 +143,7 @@ def _weights(metric: Metric, events: Sequence[str], totals: Mapping[str, int]) -
     """By how much a metric grows with each event that it depends on; empty if that is not known."""
     if not metric.is_time:
         return {event: weight for event, weight in zip(events, metric.numerator) if weight}
-    if metric.name != TIMES[0]:
+    if metric.name != TIMES[0] or not {TIME_WAIT, TIME_MEMORY, *_FROM_MEMORY, *_FROM_CACHES} <= totals.keys():
         return {}
     memory = totals[TIME_MEMORY]
     weights: dict[str, float] = {}
