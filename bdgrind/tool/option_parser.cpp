@@ -156,6 +156,15 @@ const char* read(std::string_view text, PolicyOption* policy) {
     return error;
 }
 
+const char* read(std::string_view text, FirstPolicyOption* policy) {
+    constexpr const char* kForm = "it must be lru, tree-plru, lru3plru4, fifo or random[,<seed>]";
+    FirstPolicyOption given;
+    if (read(text, static_cast<PolicyOption*>(&given)) != nullptr) return kForm;
+    if (!given.replacement.follows_from_times()) return kForm;
+    *policy = given;
+    return nullptr;
+}
+
 const char* read(std::string_view text, IndexOption* index) {
     if (text != "bits" && text != "hash") return "it must be bits or hash";
     index->index = text == "bits" ? SetIndex::kBits : SetIndex::kHash;
@@ -477,9 +486,6 @@ const char* caches_error(const CacheGeometries& caches) {
     };
     for (const auto& [cache, error] : kWithPolicies) {
         if ((caches.*cache).size_bytes != 0 && geometry_error(caches.*cache) != nullptr) return error;
-    }
-    if (!caches.i1.replacement.follows_from_times() || !caches.d1.replacement.follows_from_times()) {
-        return "--I1-replacement and --D1-replacement cannot be bit-plru or QLRU_..., which are for L2 and LL.";
     }
     if (!caches.allow(caches.ll_inclusion)) {
         return caches.is_exclusive()

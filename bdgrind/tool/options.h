@@ -28,6 +28,7 @@ struct PolicyOption {
     bool given = false;
     Replacement replacement{};
 };
+struct FirstPolicyOption : PolicyOption {};  // of I1 or D1: one that follows_from_times()
 struct IndexOption {
     SetIndex index = SetIndex::kBits;
 };
@@ -196,9 +197,9 @@ struct SampleOption {
     BD_OPTION(MiddleCache, l2, "L2", {}, "no|<size>,<ways>,<line size>",                                \
               "a cache between the L1 caches and LL, in bytes")                                         \
     BD_OPTION(Cache, ll, "LL", {}, "<size>,<ways>,<line size>", "the last-level cache, in bytes")       \
-    BD_OPTION(Policy, i1_replacement, "I1-replacement", {}, "<policy>",                                 \
+    BD_OPTION(FirstPolicy, i1_replacement, "I1-replacement", {}, "<policy>",                            \
               "which line leaves a full set of I1, as for D1")                                          \
-    BD_OPTION(Policy, d1_replacement, "D1-replacement", {}, "<policy>",                                 \
+    BD_OPTION(FirstPolicy, d1_replacement, "D1-replacement", {}, "<policy>",                            \
               "which line leaves a full set of D1: lru, tree-plru,\n"                                   \
               "lru3plru4 (three trees of four ways), fifo, or\n"                                        \
               "random[,<seed>]; by default as the --machine has it")                                    \
@@ -320,6 +321,7 @@ using Count = std::uint64_t;
 using Cache = CacheOption;
 using MiddleCache = MiddleCacheOption;
 using Policy = PolicyOption;
+using FirstPolicy = FirstPolicyOption;
 using Index = IndexOption;
 using Inclusion = InclusionOption;
 using Pages = PagesOption;

@@ -80,7 +80,8 @@ def _option(kind: str, name: str, initial: str, form: str, text: str) -> Option:
     default = initial or {
         "Cache": "the machine's own", "MiddleCache": "no", "Machine": "this machine's first and last level",
         "Cores": "no", "Sample": "no", "Paths": "no", "Tlb": "no", "Threads": "auto", "Policy": "lru",
-        "Index": "bits", "Inclusion": "none", "Pages": "virtual", "Placements": "no", "Prefetch": "no",
+        "FirstPolicy": "lru", "Index": "bits", "Inclusion": "none", "Pages": "virtual",
+        "Placements": "no", "Prefetch": "no",
     }.get(kind, "none")
     choices = tuple(form.split("|")) if "|" in form else ()
     return Option((f"--{name}",), f"={form}", f"{text} [{default}]", choices)

@@ -339,17 +339,6 @@ def test_a_machine_has_the_d1_that_was_measured(tmp_path: Path, options: str, po
     assert found == ([] if policy is None else [f"D1 policy: {policy}"])
 
 
-@pytest.mark.parametrize("policy", ["bit-plru", "QLRU_H11_M1_R0_U0"])
-def test_the_first_level_does_not_follow_each_hit(tmp_path: Path, policy: str) -> None:
-    for level in ("I1", "D1"):
-        run = subprocess.run(
-            [VALGRIND, "--tool=bdgrind", f"--{level}-replacement={policy}", "echo", "it ran"],
-            capture_output=True, text=True, check=False, cwd=tmp_path,
-        )
-        assert run.returncode == 1 and "it ran" not in run.stdout
-        assert "cannot be bit-plru or QLRU_..., which are for L2 and LL." in run.stderr
-
-
 def test_tlbs_are_those_of_the_processor_that_is_named(tmp_path: Path) -> None:
     for options, source in (
         (["--machine=zen4", "--tlb=yes"], "those of zen4, AMD Zen 4"),
