@@ -243,8 +243,8 @@ private:
     VirtualOrder* order_ = nullptr;
     Word* unordered_ = nullptr;  // where code writes then
     Word* begin_ = nullptr;      // what has not been passed on begins here
-    bool is_of_one_piece_ = true;  // whether that is all of one thread, see VirtualOrder
     TraceCursor cursor_{};       // but while code runs
+    bool is_of_one_piece_ = true;  // whether what has not been passed on is, see VirtualOrder
     ThreadNumber in_code_ = kNoThread;
     Place place_ = Place::kHereForGood;
     unsigned holds_ = 0;  // so many reasons not to be apart

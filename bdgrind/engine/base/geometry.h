@@ -21,8 +21,8 @@ struct CacheGeometry {
     std::uint64_t size_bytes;
     std::uint32_t ways;
     std::uint32_t line_bytes;
-    Replacement replacement{};         // that of I1 and D1 follows_from_times()
-    SetIndex index = SetIndex::kBits;  // that of I1 and D1
+    Replacement replacement{};         // of I1 and D1: one that follows_from_times()
+    SetIndex index = SetIndex::kBits;  // of I1 and D1: always kBits
 
     constexpr std::uint64_t sets() const { return size_bytes / ways / line_bytes; }
     constexpr std::uint64_t lines() const { return size_bytes / line_bytes; }

@@ -296,7 +296,7 @@ std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
     }
 }
 
-// Of a record, a group that lies in several lines, or in one of which it is not known that nothing changes.
+// Simulates a group of a record that lies in several lines, or that may change something in its line.
 [[gnu::noinline]] void VirtualOrder::simulate_group(Piece* piece, const Exit& exit, const AccessGroup& group,
                                                     const Word* record, Address base) {
     const std::uint8_t core = piece->core;
