@@ -519,21 +519,25 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
 // once to each line that gets a byte which was touched.
 void NaiveCaches::pass_on(Core& core, const Line& line, Address line_bytes, std::size_t level) {
     std::vector<Line*> touched;
+    std::vector<Line*> holders(levels_behind());  // of this byte
     for (Address byte = 0; byte < line_bytes; ++byte) {
-        if (!line.dirty && !line.touched[byte]) continue;
         const Address address = line.number * line_bytes + byte;
         for (std::size_t i = level; i < levels_behind(); ++i) {
             Cache& cache = behind(core, i);
-            std::list<Line>& set = cache.set_of(address / cache.line_bytes);
+            if (byte != 0 && address % cache.line_bytes != 0) continue;
             const auto has = [&](const Line& each) { return each.number == address / cache.line_bytes; };
+            std::list<Line>& set = cache.set_of(address / cache.line_bytes);
             const auto found = std::ranges::find_if(set, has);
-            if (found == set.end()) continue;
-            if (line.dirty) found->dirty = true;
-            if (line.touched[byte]) {
-                found->touched.set(address % cache.line_bytes);
-                if (std::ranges::find(touched, &*found) == touched.end()) touched.push_back(&*found);
-            }
-            break;
+            holders[i] = found == set.end() ? nullptr : &*found;
+        }
+        if (!line.dirty && !line.touched[byte]) continue;
+        const auto holder = std::ranges::find_if(holders, [](const Line* each) { return each != nullptr; });
+        if (holder == holders.end()) continue;
+        Line& nearest = **holder;
+        if (line.dirty) nearest.dirty = true;
+        if (line.touched[byte]) {
+            nearest.touched.set(address % behind(core, static_cast<std::size_t>(holder - holders.begin())).line_bytes);
+            if (std::ranges::find(touched, &nearest) == touched.end()) touched.push_back(&nearest);
         }
     }
     for (Line* each : touched) each->accesses += line.accesses;
@@ -542,14 +546,14 @@ void NaiveCaches::pass_on(Core& core, const Line& line, Address line_bytes, std:
 // Adds to a line what those of `cache` have gathered that have touched memory in common with it.
 void NaiveCaches::take_over(const Cache& cache, Line& line, Address line_bytes) const {
     const Address begin = line.number * line_bytes;
-    for (const auto& set : cache.sets) {
-        for (const Line& copy : set) {
-            const Address copy_begin = copy.number * cache.line_bytes;
-            if (copy_begin + cache.line_bytes <= begin || begin + line_bytes <= copy_begin) continue;
+    const Address last = begin + line_bytes - 1;
+    for (Address number = begin / cache.line_bytes; number <= last / cache.line_bytes; ++number) {
+        for (const Line& copy : cache.sets[cache.set_number(number)]) {
+            if (copy.number != number) continue;
             if (copy.dirty) line.dirty = true;
             bool common = false;
             for (Address byte = 0; byte < cache.line_bytes; ++byte) {
-                const Address address = copy_begin + byte;
+                const Address address = number * cache.line_bytes + byte;
                 if (!copy.touched[byte] || address / line_bytes != line.number) continue;
                 line.touched.set(address % line_bytes);
                 common = true;
