@@ -23,6 +23,7 @@ HEAP_ROW = quote("heap prog.c:22, make")
 VIEWS = ("summary", "icicle", "tables", "graph", "source", "treemap")
 
 sys.path[:0] = [str(ANNOTATE), str(ANNOTATE / "tests")]
+from annotating import bd_annotate  # noqa: E402
 from bdannotate.cli import main  # noqa: E402
 from bdannotate.model.data_types import Field, Type  # noqa: E402
 from context_files import ContextFile  # noqa: E402
@@ -51,7 +52,7 @@ def node(workshop, *arguments, **more):
 
 
 def annotate(*arguments):
-    result = run(sys.executable, ANNOTATE / "bd_annotate", *arguments, cwd=PROFILES)
+    result = bd_annotate(*arguments, cwd=PROFILES, text=True, timeout=SECONDS)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
