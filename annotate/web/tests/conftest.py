@@ -125,5 +125,12 @@ def browse(browser):
 
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory):
-    """Reports of the fixtures' profiles, with a context tree beside one."""
-    return make_reports(tmp_path_factory.mktemp("reports"))
+    """Reports of the fixtures' profiles, with a context tree beside one. No test changes them: all processes share
+    them."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reports"
+    folder.mkdir(exist_ok=True)
+    with only_first(folder) as first:
+        if first:
+            make_reports(folder)
+    return folder
