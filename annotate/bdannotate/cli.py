@@ -9,13 +9,6 @@ from bdcommon import console
 from bdcommon.console import EXIT_ERROR
 
 from .model.errors import UserError, is_out_of_memory
-from .modes.check import check
-from .modes.diff import diff
-from .modes.export import export
-from .modes.html import html
-from .modes.merge import merge
-from .modes.per_file import per_file
-from .modes.report import report
 from .options import Options, parse_options
 from .reading import kept
 from .reading.load import default_profile
@@ -46,18 +39,26 @@ def _run(options: Options) -> int:
     paths = options.profiles or (default_profile(),)
     if options.keep_read and options.mode != "merge" and len(paths) <= _MOST_KEPT_PROFILES:
         kept.turn_on()
+    # Only what is wanted is loaded: all of it takes longer than most of what is done then.
     if options.html is not None:
+        from .modes.html import html
         return html(paths, options, options.html)
     match options.mode:
         case "check":
+            from .modes.check import check
             return max(check(path) for path in paths)
         case "diff":
+            from .modes.diff import diff
             return diff(paths, options)
         case "per-file":
+            from .modes.per_file import per_file
             return per_file(paths, options)
         case "merge":
+            from .modes.merge import merge
             return merge(paths, options)
         case "export":
+            from .modes.export import export
             return export(paths, options)
         case _:
+            from .modes.report import report
             return report(paths, options)

@@ -5,6 +5,7 @@ terminals."""
 
 import contextlib
 import gc
+import importlib
 import os
 import signal
 import subprocess
@@ -13,6 +14,10 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 from bdannotate.cli import main
+
+# Each copy has what main() would load.
+for mode in ("check", "diff", "export", "html", "merge", "per_file", "report"):
+    importlib.import_module(f"bdannotate.modes.{mode}")
 
 
 def bd_annotate(*arguments, stdin=None, cwd=None, environment=None, text=False, timeout=60):
