@@ -519,25 +519,27 @@ bool NaiveCaches::evict_behind(Core& core, std::size_t level, std::list<Line>& s
 // once to each line that gets a byte which was touched.
 void NaiveCaches::pass_on(Core& core, const Line& line, Address line_bytes, std::size_t level) {
     std::vector<Line*> touched;
-    std::vector<Line*> holders(levels_behind());  // of this byte
+    std::vector<Line*> holders(levels_behind());  // the lines with this byte
     for (Address byte = 0; byte < line_bytes; ++byte) {
         const Address address = line.number * line_bytes + byte;
         for (std::size_t i = level; i < levels_behind(); ++i) {
             Cache& cache = behind(core, i);
             if (byte != 0 && address % cache.line_bytes != 0) continue;
-            const auto has = [&](const Line& each) { return each.number == address / cache.line_bytes; };
             std::list<Line>& set = cache.set_of(address / cache.line_bytes);
+            const auto has = [&](const Line& each) { return each.number == address / cache.line_bytes; };
             const auto found = std::ranges::find_if(set, has);
             holders[i] = found == set.end() ? nullptr : &*found;
         }
         if (!line.dirty && !line.touched[byte]) continue;
-        const auto holder = std::ranges::find_if(holders, [](const Line* each) { return each != nullptr; });
-        if (holder == holders.end()) continue;
-        Line& nearest = **holder;
-        if (line.dirty) nearest.dirty = true;
-        if (line.touched[byte]) {
-            nearest.touched.set(address % behind(core, static_cast<std::size_t>(holder - holders.begin())).line_bytes);
-            if (std::ranges::find(touched, &nearest) == touched.end()) touched.push_back(&nearest);
+        for (std::size_t i = level; i < levels_behind(); ++i) {
+            Line* found = holders[i];
+            if (found == nullptr) continue;
+            if (line.dirty) found->dirty = true;
+            if (line.touched[byte]) {
+                found->touched.set(address % behind(core, i).line_bytes);
+                if (std::ranges::find(touched, found) == touched.end()) touched.push_back(found);
+            }
+            break;
         }
     }
     for (Line* each : touched) each->accesses += line.accesses;
