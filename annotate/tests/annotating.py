@@ -7,17 +7,19 @@ import contextlib
 import gc
 import importlib
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
+from bdannotate import modes
 from bdannotate.cli import main
 
 # Each copy has what main() would load.
-for mode in ("check", "diff", "export", "html", "merge", "per_file", "report"):
-    importlib.import_module(f"bdannotate.modes.{mode}")
+for mode in pkgutil.iter_modules(modes.__path__, f"{modes.__name__}."):
+    importlib.import_module(mode.name)
 
 
 def bd_annotate(*arguments, stdin=None, cwd=None, environment=None, text=False, timeout=60):
