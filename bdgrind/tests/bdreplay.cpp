@@ -32,6 +32,7 @@
 #include "profile/sharing_writer.h"
 #include "profile/why_writer.h"
 #include "tool/function_options.h"
+#include "tool/machine_list.h"
 #include "tool/options.h"
 
 namespace bd {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "profile/run_ending.h"
-
 namespace bd {
 namespace {
 
@@ -144,24 +142,5 @@ const MachinePreset* preset_of_processor(const ProcessorModel& model) {
 }
 
 const MachinePreset& preset_of_typical_tlbs() { return *find_machine_preset("skylake-sp"); }
-
-void write_machine_list(TextOutput& out) {
-    constexpr std::size_t kColumn = 17;
-    for (const MachinePreset& each : kPresets) {
-        out << each.name;
-        for (std::size_t used = std::string_view(each.name).size(); used < kColumn; ++used) out << ' ';
-        out << each.processor << "\n  ";
-        // D1's policy is in the second line, where there is room for it.
-        CacheGeometries without_policy = each.caches;
-        without_policy.d1.replacement = {};
-        write_caches(out, without_policy, "\n  ");
-        if (each.caches.d1.replacement != Replacement{}) {
-            out << ", D1 ";
-            write_replacement(out, each.caches.d1.replacement);
-        }
-        out << "; LL is " << each.last_level << '\n';
-    }
-    out << "native           this machine, as the kernel or the processor describes it\n";
-}
 
 }  // namespace bd

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "engine/base/geometry.h"
-#include "engine/base/text_output.h"
 #include "engine/sharing/coherence_marks.h"
 
 namespace bd {
@@ -44,8 +43,5 @@ const MachinePreset* preset_of_processor(const ProcessorModel& model);
 
 // Whose TLBs are taken if those of the machine are not known.
 const MachinePreset& preset_of_typical_tlbs();
-
-// For people: all of them, with their caches.
-void write_machine_list(TextOutput& out);
 
 }  // namespace bd

@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "tool/machine_list.h"
 #include "tool/output.h"
 #include "tool/valgrind.h"
 
