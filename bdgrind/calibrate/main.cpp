@@ -110,7 +110,9 @@ class Calibration {
 public:
     explicit Calibration(const Processor& processor)
         : processor_(processor), levels_(processor.data), buffer_(memory_size()) {
-        if (levels_.empty()) throw Failure("the kernel does not say which caches this machine has");
+        if (levels_.empty()) {
+            throw Failure("neither the kernel nor the table of processors says which caches this machine has");
+        }
         line_ = levels_.front().line != 0 ? levels_.front().line : kLine;
         for (const std::size_t bytes : sizes_of(levels_, buffer_.size())) {
             for (const Order order : kOrders) points_.push_back({order, bytes, lines_in(order, buffer_, bytes, line_)});

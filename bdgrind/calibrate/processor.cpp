@@ -7,6 +7,8 @@
 #include <fstream>
 #include <map>
 
+#include "tool/machine_presets.h"
+
 namespace bd::calibrate {
 namespace {
 
@@ -50,7 +52,7 @@ std::size_t size_of(const std::string& text) {
     return number << (*end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0);
 }
 
-std::vector<CacheLevel> data_caches() {
+std::vector<CacheLevel> described_caches() {
     std::vector<CacheLevel> found;
     for (int index = 0; index < 10; ++index) {
         const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
@@ -65,6 +67,28 @@ std::vector<CacheLevel> data_caches() {
         if (level.level > 0 && level.bytes > 0) found.push_back(level);
     }
     std::sort(found.begin(), found.end(), [](const auto& one, const auto& other) { return one.level < other.level; });
+    return found;
+}
+
+// Virtual machines may describe no caches, but name their processor.
+std::vector<CacheLevel> known_caches(std::map<std::string, std::string>& processor) {
+    const auto number = [&](const char* name) {
+        return static_cast<std::uint32_t>(std::strtoul(processor[name].c_str(), nullptr, 0));
+    };
+    using enum ProcessorModel::Vendor;
+    ProcessorModel model;
+    if (processor["vendor_id"] == "AuthenticAMD") model = {kAmd, number("cpu family"), number("model")};
+    if (processor["vendor_id"] == "GenuineIntel") model = {kIntel, number("cpu family"), number("model")};
+    if (number("CPU implementer") == 0x41) model = {kArm, 0, number("CPU part")};
+    if (number("CPU implementer") == 0x61) model = {kApple, 0, number("CPU part")};
+    const MachinePreset* const preset = preset_of_processor(model);
+    if (preset == nullptr) return {};
+    const CacheGeometries& caches = preset->caches;
+    std::vector<CacheLevel> found;
+    for (const CacheGeometry& each : {caches.d1, caches.l2, caches.ll}) {
+        if (each.size_bytes == 0) continue;
+        found.push_back({static_cast<int>(found.size()) + 1, each.size_bytes, each.line_bytes, each.ways});
+    }
     return found;
 }
 
@@ -83,7 +107,8 @@ Processor this_processor() {
     }
     found.model = in_a_line(found.model);
     if (found.name.empty()) found.name = found.model.empty() ? "unknown processor" : found.model;
-    found.data = data_caches();
+    found.data = described_caches();
+    if (found.data.empty()) found.data = known_caches(known);
     return found;
 }
 

@@ -14,14 +14,15 @@ struct CacheLevel {
     std::size_t ways = 0;
 };
 
-// As the kernel describes the first processor.
+// As the kernel describes the first processor. Caches that it does not describe are those of the preset of such a
+// processor, if there is one.
 struct Processor {
     std::string name;              // "AMD EPYC"
     std::string model;             // "AuthenticAMD family 26 model 2 stepping 1"
     std::vector<CacheLevel> data;  // the first level first
 };
 
-// What the kernel does not say is left out.
+// What is not known is left out.
 Processor this_processor();
 
 // Lower case, digits and hyphens: "amd-epyc-family-26-model-2".

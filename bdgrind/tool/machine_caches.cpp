@@ -173,6 +173,20 @@ ProcessorModel processor_model() {
 
 #endif
 
+// Virtual machines may describe no caches, but name their processor.
+bool ask_presets(MachineCaches* found) {
+    const MachinePreset* const preset = preset_of_this_machine();
+    if (preset == nullptr) return false;
+    const CacheGeometries& caches = preset->caches;
+    const auto simple = [](const CacheGeometry& of) { return CacheGeometry{of.size_bytes, of.ways, of.line_bytes}; };
+    found->caches = {.i1 = simple(caches.i1), .d1 = simple(caches.d1), .ll = simple(caches.ll)};
+    found->l2 = simple(caches.l2);
+    static HChar source[80];
+    VG_(snprintf)(source, sizeof source, "this machine's, as %s is known to have them", preset->processor);
+    found->source = source;
+    return true;
+}
+
 }  // namespace
 
 const MachinePreset* preset_of_this_machine() { return preset_of_processor(processor_model()); }
@@ -183,7 +197,7 @@ MachineCaches find_machine_caches() {
         found.source = "this machine's, as the kernel describes it";
     } else if (ask_processor(&found)) {
         found.source = "this machine's, as the processor describes it";
-    } else {
+    } else if (!ask_presets(&found)) {
         found = {.caches = kTypical, .source = nullptr, .l2 = {}};
         found.source = "a typical machine's, as this one's is not known";
     }

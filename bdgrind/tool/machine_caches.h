@@ -16,7 +16,8 @@ struct MachineCaches {
     CacheGeometry l2{};
 };
 
-// Asks the kernel, then the processor, and else takes a typical machine. Always legal geometries.
+// Asks the kernel, then the processor, then takes the preset of this processor, and else a typical machine. Always
+// legal geometries; without policies and rules.
 MachineCaches find_machine_caches();
 
 // Which of the presets this machine's processor is, whatever its caches; null: none of them, or it is not known.

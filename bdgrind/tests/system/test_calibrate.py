@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import BUILD
+from harness import BUILD, GUESTS, run_tool
 
 PROGRAM = BUILD / "bdgrind" / "bd_calibrate"
 ORDERS = {"in-order", "stride", "column", "write", "independent", "nearby", "chain"}
@@ -43,13 +43,19 @@ def test_the_machine_file_says_what_the_kernel_does_and_measures_the_rest(tmp_pa
     if (known := re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)):
         assert head["processor"] == known[1].strip()
     caches = [line.split()[1:] for line in lines if line.startswith("cache: ")]
-    for level, size, *_ in caches:
-        texts = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")
+    assert caches
+    folders = list(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"))  # none in some virtual machines
+    for level, size, *_ in caches if folders else ():
         sizes = {
-            (one / "size").read_text().strip() for one in texts
+            (one / "size").read_text().strip() for one in folders
             if (one / "level").read_text().strip() == level[1:] and (one / "type").read_text().strip() != "Instruction"
         }
         assert sizes == {f"{int(size) // 1024}K"}
+    run = run_tool(tmp_path, [GUESTS / "workload"], ["--machine=native"])
+    if not folders and "is known to have them" in run.log:
+        described = r"^desc: (?:D1|L2|LL) cache: (\d+) B, (\d+) B, (\d+)-way"
+        simulated = re.findall(described, run.profile_path.read_text(), re.MULTILINE)
+        assert simulated == [tuple(row[1:]) for row in caches]
     figures = {line.split()[1]: line.split()[2:] for line in lines if line.startswith("figure: ")}
     expected = {name: unit for name, unit in UNITS.items() if name != "transfer" or not ONE_CORE}
     assert {name: row[0] for name, row in figures.items()} == expected
@@ -76,6 +82,42 @@ def test_on_one_processor_no_line_is_taken_from_another() -> None:
         timeout=300, check=True,
     )
     assert "figure: window" in done.stdout and "figure: transfer" not in done.stdout
+
+
+# Of a virtual machine whose kernel describes no caches: /proc/cpuinfo, and what is known of such a processor.
+@pytest.mark.parametrize("text, caches", [
+    ("vendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\n",
+     ["L1 49152 64 12", "L2 1048576 64 16", "L3 33554432 64 16"]),
+    ("CPU implementer\t: 0x41\nCPU part\t: 0xd08\n", ["L1 32768 64 2", "L2 1048576 64 16"]),
+    ("vendor_id\t: AuthenticAMD\ncpu family\t: 23\nmodel\t\t: 1\n", []),
+    ("CPU implementer\t: 0x41\nCPU part\t: 0xd03\n", []),
+    ("", []),
+])
+def test_caches_that_the_kernel_does_not_describe_are_those_of_such_processors(
+    tmp_path: Path, text: str, caches: list[str]
+) -> None:
+    (tmp_path / "cpuinfo").write_text(text)
+    source = tmp_path / "files.c"
+    source.write_text(f"""#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+FILE* fopen64(const char* path, const char* mode) {{
+    FILE* (*open)(const char*, const char*) = dlsym(RTLD_NEXT, "fopen64");
+    if (strcmp(path, "/proc/cpuinfo") == 0) path = "{tmp_path}/cpuinfo";
+    return strstr(path, "/cpu0/cache/") ? NULL : open(path, mode);
+}}
+""")
+    library = tmp_path / "files.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    done = calibrate("--passes=1", LD_PRELOAD=str(library))
+    if not caches:
+        said = "bd_calibrate: neither the kernel nor the table of processors says which caches this machine has\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+        return
+    assert done.returncode == 0, done.stderr
+    told = re.findall("^cache: (.*)$", done.stdout, re.MULTILINE)
+    assert told == caches
 
 
 @pytest.mark.parametrize("body, sentence", [
