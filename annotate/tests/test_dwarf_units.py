@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from bdannotate.model.data_types import VariableName, WantedTypes
-from bdannotate.reading import debug_types
+from bdannotate.reading import debug_types, dwarf
 
 UNITS = 40
 
@@ -35,3 +35,37 @@ def test_only_the_units_with_the_variables_are_read(tmp_path, monkeypatch, versi
     # A unit of the compiler's start files may have an address that looks like one of them.
     assert len(read) <= 2 + 2
     assert len(made) <= 4
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize("version", [4, 5])
+def test_only_the_units_with_the_whole_name_are_read(tmp_path, monkeypatch, compiler, version):
+    """Most units of C++ programs have some pair or vector."""
+    pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is missing; on Debian: apt-get install {compiler.replace('clang++', 'clang')}")
+    (tmp_path / "pair.h").write_text("template <class A, class B> struct pair { A first; B second; };\n")
+    (tmp_path / "main.cpp").write_text("int main() {}\n")
+    for number in range(8):
+        (tmp_path / f"{number}.cpp").write_text(
+            f"#include \"pair.h\"\nstruct of{number} {{ char name[{number + 1}]; }};\n"
+            f"pair<unsigned long, of{number}> v{number};\n"
+        )
+    sources = ["main.cpp", *(f"{number}.cpp" for number in range(8))]
+    subprocess.run([compiler, f"-gdwarf-{version}", "-o", "program", *sources], cwd=tmp_path, check=True)
+    walked = []
+    walk = dwarf.Units.walk
+
+    def counted(self, entry, *given):
+        walked.append(entry.cu.cu_offset)
+        return walk(self, entry, *given)
+
+    monkeypatch.setattr(dwarf.Units, "walk", counted)
+    monkeypatch.setattr(debug_types, "bounded", lambda work, what: work())
+    path = str(tmp_path / "program")
+    names = {f"pair<unsigned long, of{number}>" for number in (3, 6)}
+    found = debug_types.read_types({path: WantedTypes(frozenset(names))})
+    assert {name: [one.size for one in found.named[path, name]] for name in names} == {
+        f"pair<unsigned long, of{number}>": [8 + (number + 1 + 7) // 8 * 8] for number in (3, 6)
+    }
+    assert len(set(walked)) == 2

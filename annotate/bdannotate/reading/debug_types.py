@@ -12,7 +12,7 @@ from ..model.errors import UserError, is_out_of_memory, shorten
 from ..model.data_types import FoundTypes, PointerName, Type, VariableName, WantedTypes
 from .bounded import bounded
 from .dwarf import (
-    NAMED_TYPES, DebugEntry, Source, Unit, Units, integer, is_cpp, libraries, name_of, uleb,
+    NAMED_TYPES, DebugEntry, Source, Unit, Units, as_name, integer, is_cpp, libraries, name_of, uleb,
 )
 from .dwarf_files import Elf, SplitFiles, dwarf_of, type_units_of, with_debug_information
 from .dwarf_types import TypeReader
@@ -200,20 +200,38 @@ class _Wanted:
         # The part that is the same for all compilers. All names of a type of numbers contain the first word.
         start = re.split("[<, ]", self._last, maxsplit=1)[0]
         mark = self._last[len(start) :][:1]
-        end = "" if mark == " " or start in _INTEGER_WORDS else mark or "\0"
-        self.stem = f"{start}{end}".encode("utf-8", "surrogateescape")
+        self._begins_with_stem = mark != " " and start not in _INTEGER_WORDS
+        stem = f"{start}{mark or chr(0)}" if self._begins_with_stem else start
+        self._stem = stem.encode("utf-8", "surrogateescape")
         self._source: Source | None = None
         self._offsets: Sequence[bytes] = ()
 
     def offsets(self, source: Source) -> Sequence[bytes]:
-        """The offsets of its stem in the table of strings, as 4 bytes each."""
+        """The offsets of names like it in the table of strings, as 4 bytes each."""
         if source is not self._source:
             self._source = source
-            self._offsets = [
-                match.start().to_bytes(4, "little")
-                for match in re.finditer(re.escape(self.stem), source.strings)
-            ]
+            self._offsets = [at.to_bytes(4, "little") for at in self._places(source.strings)]
         return self._offsets
+
+    def is_in(self, raw: bytes) -> bool:
+        """Whether a name like it stands in these bytes."""
+        return any(True for _ in self._places(raw))
+
+    def _places(self, raw: bytes) -> Iterator[int]:
+        """Where names like it begin. Of names that do not begin with the stem, where that is."""
+        at = raw.find(self._stem)
+        while at >= 0:
+            if not self._begins_with_stem or self._is_like(raw, at):
+                yield at
+            at = raw.find(self._stem, at + 1)
+
+    def _is_like(self, raw: bytes, at: int) -> bool:
+        end = raw.find(b"\0", at)
+        text = raw[at : end if end >= 0 else None]
+        # Which compilers write alike, and which is quickly compared.
+        if any(text.count(mark) != self._last.count(mark.decode()) for mark in (b"<", b",")):
+            return False
+        return _alike(as_name(text)) == self._last
 
     def is_name(self, own: str, scope: str) -> bool:
         """Whether an entry has this name. own: the entry's name, as _alike() returns it; scope: the scopes around
@@ -334,10 +352,12 @@ class _Debug:
         """Whether a unit may contain this name: its bytes, or by chance the same ones, occur in it."""
         source = self._units.source(unit)
         raw, offsets = source.raw(unit), wanted.offsets(source)
-        return (
-            wanted.stem in raw or any(offset in raw for offset in offsets)
-            or (unit["version"] >= 5 and any(offset in source.string_offsets for offset in offsets))
-        )
+        if any(offset in raw for offset in offsets) or wanted.is_in(raw):
+            return True
+        if unit["version"] < 5 or not any(offset in source.string_offsets for offset in offsets):
+            return False
+        own = self._units.string_offsets(unit)
+        return any(offset in own for offset in offsets)
 
     def _location(self, entry: DebugEntry) -> tuple[int, bool] | None:
         """The address of a variable, or its offset in a thread's block, and whether it is the latter; None if it has

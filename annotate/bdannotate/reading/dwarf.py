@@ -202,15 +202,12 @@ class Units:
         return any(address in table for address in addresses)
 
     def _addresses(self, unit: Unit) -> bytes:
-        if not self.source(unit).addresses:
-            return b""
-        base = unit.get_top_DIE().attributes.get("DW_AT_addr_base")
-        if base is None:
-            return b""
-        start, table = integer(base.value), self.source(unit).addresses
-        # In 32-bit DWARF, the table begins with its length, not counting itself, and 4 more bytes.
-        length = int.from_bytes(table[max(start - 8, 0) : max(start - 4, 0)], "little")
-        return table[start : start + length - 4] if length > 4 else b""
+        return _part(unit, "DW_AT_addr_base", self.source(unit).addresses) or b""
+
+    def string_offsets(self, unit: Unit) -> bytes:
+        """The unit's part of the table of offsets of strings; the whole table if that part is not known."""
+        table = self.source(unit).string_offsets
+        return _part(unit, "DW_AT_str_offsets_base", table) or table
 
     def _opened(self, skeleton: Unit) -> list[Unit]:
         top = skeleton.get_top_DIE()
@@ -356,6 +353,17 @@ class Units:
         return f"{self.source(entry.cu).scopes.get(entry.offset, '')}{own}" if own else ""
 
 
+def _part(unit: Unit, base: str, table: bytes) -> bytes | None:
+    """A unit's part of a table of DWARF 5, in which an attribute says where that begins; None if it is not known."""
+    start = unit.get_top_DIE().attributes.get(base) if table else None
+    if start is None:
+        return None
+    at = integer(start.value)
+    # In 32-bit DWARF, the part begins with its length, not counting itself, and 4 more bytes.
+    length = int.from_bytes(table[max(at - 8, 0) : max(at - 4, 0)], "little")
+    return table[at : at + length - 4] if length > 4 else None
+
+
 def _share_structs() -> None:
     """Have pyelftools make the parsers of a kind of unit once, not twice for each unit (before its version 0.31)."""
     module = importlib.import_module("elftools.dwarf.dwarfinfo")
@@ -394,7 +402,11 @@ def name_of(entry: DebugEntry) -> str:
     found = entry.attributes.get("DW_AT_name")
     if found is None or not isinstance(found.value, bytes):
         return ""
-    return found.value[:_MOST_NAME].decode("utf-8", "surrogateescape")
+    return as_name(found.value)
+
+
+def as_name(text: bytes) -> str:
+    return text[:_MOST_NAME].decode("utf-8", "surrogateescape")
 
 
 def integer(value: object) -> int:
