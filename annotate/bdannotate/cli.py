@@ -11,6 +11,7 @@ from bdcommon.console import EXIT_ERROR
 from .model.errors import UserError, is_out_of_memory
 from .options import Options, parse_options
 from .reading import kept
+from .reading.inlined import end_symbolizers
 from .reading.load import default_profile
 
 
@@ -19,7 +20,10 @@ _MOST_KEPT_PROFILES = 8
 
 
 def main(argv: Sequence[str]) -> int:
-    return console.guarded("bd_annotate", lambda: _main(argv))
+    try:
+        return console.guarded("bd_annotate", lambda: _main(argv))
+    finally:
+        end_symbolizers()
 
 
 def _main(argv: Sequence[str]) -> int:

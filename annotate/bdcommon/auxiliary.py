@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import select
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from typing import IO
 
 _MOST_MEMORY = 4 << 30  # bytes of private memory; mapped files do not count
 _MOST_OUTPUT = 256 << 20
+_WRITTEN = 4096  # bytes that an empty pipe has room for on every system
 
 
 class ToolError(Exception):
@@ -34,7 +38,74 @@ def answer_of(command: Sequence[str], text: str, seconds: int) -> str:
     except subprocess.TimeoutExpired:
         raise ToolError(f"it took longer than {seconds:,} seconds") from None
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise ToolError((isinstance(error, OSError) and error.strerror) or str(error)) from None
+        raise _as_tool_error(error) from None
+
+
+class Dialog:
+    """A command that answers each line on its standard input at once, with text that ends with an empty line. It keeps
+    what it has read for the next question."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Raises ToolError if the command cannot be run."""
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+            )
+            _limit(self._process.pid)
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            raise _as_tool_error(error) from None
+
+    def answers(self, lines: Sequence[str], seconds: int) -> str:
+        """The answers to some lines, without line ends: fewer if the command ends before. Raises ToolError if it fails
+        or exceeds a limit; then it has been closed."""
+        try:
+            return self._answers([f"{line}\n".encode("utf-8", "surrogateescape") for line in lines], seconds)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the command, whatever it is doing."""
+        self._process.kill()
+        with self._process:
+            pass
+
+    def _answers(self, lines: Sequence[bytes], seconds: int) -> str:
+        given, output = self._process.stdin, self._process.stdout
+        assert given is not None and output is not None
+        end = time.monotonic() + seconds
+        parts: list[bytes] = []
+        size = asked = answered = 0
+        while asked < len(lines):
+            text = b""
+            while asked < len(lines) and (not text or len(text) + len(lines[asked]) <= _WRITTEN):
+                text += lines[asked]
+                asked += 1
+            try:
+                given.write(text)
+            except BrokenPipeError:
+                pass  # it has ended; what it said before is read
+            last = b""
+            while answered < asked:
+                if not select.select([output], [], [], max(end - time.monotonic(), 0))[0]:
+                    raise ToolError(f"it took longer than {seconds:,} seconds")
+                part = os.read(output.fileno(), 1 << 16)
+                if not part:
+                    if status := self._process.wait():
+                        raise ToolError(f"it ended with status {status}")
+                    return b"".join(parts).decode("utf-8", "surrogateescape")
+                # An empty line may lie in two parts.
+                answered += (last + part).count(b"\n\n")
+                last = b"\n" if part.endswith(b"\n") and not part.endswith(b"\n\n") else b""
+                parts.append(part)
+                size += len(part)
+                if size >= _MOST_OUTPUT:
+                    raise ToolError(f"it said more than {_MOST_OUTPUT >> 20} MiB")
+        return b"".join(parts).decode("utf-8", "surrogateescape")
+
+
+def _as_tool_error(error: Exception) -> ToolError:
+    return ToolError((isinstance(error, OSError) and error.strerror) or str(error))
 
 
 def _status_of(command: Sequence[str], given: IO[bytes], output: IO[bytes], seconds: int) -> int:

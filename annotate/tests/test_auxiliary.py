@@ -8,7 +8,7 @@ import sys
 import pytest
 from bdannotate.analyses.code.instructions import _pieces, disassemble
 from bdcommon import auxiliary
-from bdcommon.auxiliary import ToolError, answer_of
+from bdcommon.auxiliary import Dialog, ToolError, answer_of
 
 ENDLESS = "while True: print('x' * 1000)"
 
@@ -72,3 +72,55 @@ def test_each_instruction_alone_is_as_among_all(tmp_path):
     assert disassemble(path, texts) == texts
     for address, text in texts.items():
         assert disassemble(path, [address]) == {address: text}
+
+
+# Answers each line with itself, twice, and an empty line.
+ECHO = "import sys\nfor line in sys.stdin: print(line + line, flush=True)"
+
+
+def dialog(program):
+    return Dialog([sys.executable, "-c", program])
+
+
+def test_a_dialog_goes_on_where_it_was():
+    one = dialog("import sys\nfor number, line in enumerate(sys.stdin): print(number, line, flush=True)")
+    assert one.answers(["a", "b"], 30) == "0 a\n\n1 b\n\n"
+    assert one.answers([], 30) == ""
+    assert one.answers(["c"], 30) == "2 c\n\n"
+    one.close()
+
+
+@pytest.mark.parametrize("lines", [["0x12"] * 20_000, ["x" * 10_000] * 3, ["x" * 4095] * 3])
+def test_a_dialog_of_many_or_long_lines(lines):
+    one = dialog(ECHO)
+    assert one.answers(lines, 60) == "".join(f"{line}\n{line}\n\n" for line in lines)
+    one.close()
+
+
+def test_an_empty_line_may_come_in_parts():
+    slow = "for part in ('a\\n', '\\n', 'b', '\\n\\n'): sys.stdout.write(part), sys.stdout.flush(), time.sleep(0.1)"
+    one = dialog(f"import sys, time\nfor line in sys.stdin:\n    {slow}")
+    assert one.answers(["1", "2"], 30) == "a\n\nb\n\n"
+    one.close()
+
+
+def test_a_dialog_that_ends_has_said_less():
+    assert dialog("print(input() + '\\n')").answers(["a", "b"], 30) == "a\n\n"
+    with pytest.raises(ToolError, match="it ended with status 3"):
+        dialog("input(); exit(3)").answers(["a"], 30)
+
+
+def test_a_dialog_is_bounded(monkeypatch):
+    with pytest.raises(ToolError, match="it took longer than 1 seconds"):
+        dialog("import time; time.sleep(60)").answers(["a"], 1)
+    monkeypatch.setattr(auxiliary, "_MOST_OUTPUT", 1 << 20)
+    with pytest.raises(ToolError, match="it said more than 1 MiB"):
+        dialog(ENDLESS).answers(["a"], 30)
+    monkeypatch.setattr(auxiliary, "_MOST_MEMORY", 1 << 27)
+    with pytest.raises(ToolError, match="it ended with status 1"):
+        dialog("input(); bytearray(1 << 28)").answers(["a"], 30)
+
+
+def test_a_dialog_with_what_is_not_there_is_said():
+    with pytest.raises(ToolError, match="No such file"):
+        Dialog(["/nowhere/tool"])

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 from bdannotate.model.frames import Position
-from bdannotate.reading.inlined import read_inlined_calls
+from bdannotate.reading import inlined
+from bdannotate.reading.inlined import end_symbolizers, read_inlined_calls
 
 
 @pytest.fixture(name="symbolizer")
@@ -105,6 +106,36 @@ def test_only_regular_files_are_opened(symbolizer, name):
     symbolizer("main\n/a.c:3:0\n\n")
     found = read_inlined_calls({name: {0x10: 3}})
     assert "the file does not exist" in found.notes[0]
+
+
+def test_what_is_known_is_not_asked_again(symbolizer, tmp_path):
+    target = symbolizer("")
+    (tmp_path / "llvm-symbolizer").write_text(
+        "#!/bin/sh\necho x >>$0.started\nwhile read line; do echo $line >>$0.asked\n"
+        "printf 'main\\n  Filename: /a.c\\n  Function start line: 2\\n  Line: 3\\n  Column: 1\\n\\n'; done\n"
+    )
+    ones = [
+        read_inlined_calls({target: dict.fromkeys(addresses, 3)}, with_starts=with_starts).chains[target]
+        for addresses, with_starts in (((16, 32), True), ((32, 48), False), ((16, 48), True))
+    ]
+    assert [list(one) for one in ones] == [[16, 32], [32, 48], [16, 48]]
+    assert [{chain[0].start for chain in one.values()} for one in ones] == [{2}, {0}, {2}]
+    assert (tmp_path / "llvm-symbolizer.started").read_text() == "x\n"
+    assert (tmp_path / "llvm-symbolizer.asked").read_text() == "0x10\n0x20\n0x30\n"
+    end_symbolizers()
+    read_inlined_calls({target: {16: 3}})
+    assert (tmp_path / "llvm-symbolizer.started").read_text() == "x\nx\n"
+
+
+def test_few_symbolizers_wait(symbolizer, tmp_path):
+    symbolizer("main\n/a.c:3:0\n\n")
+    end_symbolizers()
+    for number in range(9):
+        (tmp_path / f"object{number}").write_text("")
+        assert read_inlined_calls({str(tmp_path / f"object{number}"): {16: 3}}).chains
+    assert [name[-1] for name, _ in inlined._waiting] == ["5", "6", "7", "8"]
+    end_symbolizers()
+    assert not inlined._waiting
 
 
 def test_the_real_tool_reads_what_a_compiler_writes(tmp_path):

@@ -4,15 +4,18 @@
 LLVM's symbolizer reads DWARF 2 to 5: compressed, split (.dwo), or in separate files, which the object file names or
 which are in /usr/lib/debug by build id. It gets only addresses that were executed in functions that are shown. Names
 that it cannot demangle (LLVM 14: some templates of the C++ library) are left to c++filt, if that is installed.
+
+A report asks several times. The symbolizers of the object files stay until it is done, as they take longer to start,
+and to read what belongs to an address, than to answer.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bdcommon.auxiliary import ToolError, answer_of
+from bdcommon.auxiliary import Dialog, ToolError
 
 from ..model.errors import UserError, shorten
 from ..model.frames import Chain, Position
@@ -22,6 +25,8 @@ from .object_files import require_object_file
 
 _SYMBOLIZER = "llvm-symbolizer"
 _SECONDS = 600
+# The maximum number of symbolizers that wait for further questions, as each may take much memory.
+_MOST_WAITING = 4
 # Another build has the same lines at hardly any address.
 _FEWEST_RIGHT = 0.5
 
@@ -44,14 +49,13 @@ def read_inlined_calls(
     0 if it has none. with_types: whether names of Rust get their type arguments, which takes twice as long.
     with_starts: whether positions get the first lines of their functions. seconds: the most time for each object
     file."""
-    options = ("--verbose",) if with_starts else ()
     wanted = {name: lines for name, lines in wanted.items() if any(lines.values())}
     chains: dict[str, Mapping[int, Chain]] = {}
     notes: list[str] = []
     changed: set[str] = set()
     for name, lines in sorted(wanted.items()):
         try:
-            found = _ask(name, sorted(lines), with_types, seconds, options)
+            found = _ask(name, sorted(lines), with_types, seconds)
         except UserError as error:
             notes.append(f"inlined functions of {shorten(name)} are not shown: {error}")
             continue
@@ -66,15 +70,17 @@ def read_inlined_calls(
                 "debug information is missing"
             )
             continue
-        chains[name] = found
+        chains[name] = found if with_starts else _without_starts(found)
     return InlinedCalls(_demangled(chains), tuple(notes), frozenset(changed))
 
 
-def _ask(
-    name: str, addresses: list[int], with_types: bool, seconds: int, options: Sequence[str]
-) -> dict[int, Chain]:
+def _without_starts(chains: Mapping[int, Chain]) -> Mapping[int, Chain]:
+    return {address: tuple(place._replace(start=0) for place in chain) for address, chain in chains.items()}
+
+
+def _ask(name: str, addresses: list[int], with_types: bool, seconds: int) -> dict[int, Chain]:
     require_object_file(name)
-    answers = _answers(name, addresses, seconds, *options)
+    answers = _answers(name, addresses, seconds, "--verbose")
     if with_types and any(has_rust_hash(place.function) for chain in answers for place in chain):
         alone = _answers(name, addresses, seconds, "--functions=short")
         answers = [
@@ -90,20 +96,46 @@ def _ask(
     }
 
 
-def _answers(name: str, addresses: list[int], seconds: int, *options: str) -> list[Chain]:
+class _Symbolizer:
+    """A symbolizer of one object file, and what it has said."""
+
+    def __init__(self, dialog: Dialog) -> None:
+        self.dialog = dialog
+        self.known: dict[int, Chain] = {}
+
+
+# By object file and option, the one that was asked last at the end.
+_waiting: dict[tuple[str, str], _Symbolizer] = {}
+
+
+def end_symbolizers() -> None:
+    """End those that wait. To be called when no more is asked, or files may change."""
+    while _waiting:
+        _waiting.popitem()[1].dialog.close()
+
+
+def _answers(name: str, addresses: list[int], seconds: int, option: str) -> list[Chain]:
     """A chain for each address. UserError: the symbolizer is missing or fails."""
-    tool = shutil.which(_SYMBOLIZER)
-    if tool is None:
-        raise UserError(f"that needs {_SYMBOLIZER} (package llvm)")
-    command = [tool, f"--obj={name}", "--inlines", "--demangle", "--output-style=LLVM", *options]
+    asked = _waiting.pop((name, option), None)
     try:
-        text = answer_of(command, "".join(f"{address:#x}\n" for address in addresses), seconds)
+        if asked is None:
+            tool = shutil.which(_SYMBOLIZER)
+            if tool is None:
+                raise UserError(f"that needs {_SYMBOLIZER} (package llvm)")
+            command = [tool, f"--obj={name}", "--inlines", "--demangle", "--output-style=LLVM", option]
+            asked = _Symbolizer(Dialog(command))
+        new = [address for address in addresses if address not in asked.known]
+        answers = list(_chains(asked.dialog.answers([f"{address:#x}" for address in new], seconds)))
     except ToolError as error:
         raise UserError(f"{_SYMBOLIZER} failed: {shorten(str(error))}") from None
-    answers = list(_chains(text))
-    if len(answers) != len(addresses):
-        raise UserError(f"{_SYMBOLIZER} gave {len(answers)} answers for {len(addresses)} addresses")
-    return answers
+    if len(answers) != len(new):
+        asked.dialog.close()
+        raise UserError(f"{_SYMBOLIZER} gave {len(answers)} answers for {len(new)} addresses")
+    asked.known.update(zip(new, answers))
+    _waiting[name, option] = asked
+    if len(_waiting) > _MOST_WAITING:
+        _waiting.pop(next(iter(_waiting))).dialog.close()
+    return [asked.known[address] for address in addresses]
 
 
 def _demangled(chains: Mapping[str, Mapping[int, Chain]]) -> Mapping[str, Mapping[int, Chain]]:
