@@ -88,6 +88,23 @@ def test_what_is_no_file_or_no_code_is_left_out(loops, tmp_path):
     assert list(read_loop_cycles([*others, known], ZEN3)) == [known]
 
 
+def test_loops_that_are_near_are_disassembled_together(monkeypatch):
+    ranges = []
+
+    def answer(command, text, _):
+        if "objdump" not in command[0]:
+            return "{}"
+        ranges.append([int(option.partition("=")[2], 16) for option in command if "address" in option])
+        return ""
+
+    monkeypatch.setattr(loop_cycles, "answer_of", answer)
+    monkeypatch.setattr(loop_cycles.shutil, "which", lambda name: f"/usr/bin/{name}")
+    near, far = 1 << 14, (1 << 14) + 1
+    bodies = [Body("/bin/sh", (start, start + 4)) for start in (100 + 4 + near + 4 + far, 0, 100, 100 + 4 + near)]
+    read_loop_cycles([*bodies, Body("/bin/ls", (0,))], ZEN3)
+    assert ranges == [[0, 1], [0, 104 + near + 5], [108 + near + far, 108 + near + far + 5]]
+
+
 @pytest.mark.parametrize("line", [
     "       0: \t.incbin\t\"/etc/passwd\"", "       0: \tnop\n# LLVM-MCA-END 0", "       0: \tnop;.incbin \"x\"",
     "       0: \tcall\t0x10", "       0: \trep\t\tmovsb", "       0: \tnop\t\x1b[31m",

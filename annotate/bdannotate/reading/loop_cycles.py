@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bdcommon.auxiliary import ToolError, answer_of
 
@@ -23,6 +23,8 @@ from .object_files import require_object_file
 _DISASSEMBLER, _SIMULATOR = "llvm-objdump", "llvm-mca"
 _SECONDS = 60
 _ITERATIONS = 200
+# Starting the disassembler takes longer than disassembling this many bytes.
+_APART = 1 << 14
 # The name and operands of an instruction, without comments and names of symbols, which cannot be trusted.
 _LINE = re.compile(r" *([0-9a-f]{1,16}):\s+([a-z][a-z0-9 ]*?)(?:\t([-+a-z0-9%$(),*:{} ]*?))?\s*(?:[<#].*)?")
 _JUMPS = re.compile(r"j[a-z]+|loopn?e?")
@@ -54,10 +56,7 @@ def read_loop_cycles(bodies: Iterable[Body], machine: Machine) -> dict[Body, Cyc
     simulator = shutil.which(_SIMULATOR)
     if not names or simulator is None:
         return {}
-    code: dict[Body, list[str]] = {}
-    for body in bodies:
-        if (lines := _code(body)) is not None:
-            code[body] = lines
+    code = {body: lines for group in _groups(bodies) for body, lines in _code(group).items()}
     for name in names if code else ():
         text = "".join(
             f"# LLVM-MCA-BEGIN {number}\n" + "".join(f"{line}\n" for line in lines) + f"# LLVM-MCA-END {number}\n"
@@ -88,29 +87,44 @@ def names_of(model: str) -> tuple[str, ...]:
     )
 
 
-def _code(body: Body) -> list[str] | None:
-    """The instructions of a loop, without jumps, as these are one operation with the comparison before them. None if it
-    calls or leaves in between, or if its code cannot be read."""
-    disassembler = shutil.which(_DISASSEMBLER)
+def _groups(bodies: Iterable[Body]) -> Iterator[list[Body]]:
+    """Loops whose code is disassembled together, as they are near each other in an object file."""
+    group: list[Body] = []
+    for body in sorted(bodies, key=lambda one: (one.object, one.addresses)):
+        if group and (body.object != group[0].object or body.addresses[0] > group[-1].addresses[-1] + _APART):
+            yield group
+            group = []
+        group.append(body)
+    if group:
+        yield group
+
+
+def _code(bodies: Sequence[Body]) -> dict[Body, list[str]]:
+    """The instructions of loops of one object file, without jumps, as these are one operation with the comparison
+    before them. Those that call or leave in between, and those whose code cannot be read, are left out."""
+    disassembler, path = shutil.which(_DISASSEMBLER), bodies[0].object
     try:
-        require_object_file(body.object)
+        require_object_file(path)
         if disassembler is None:
-            return None
+            return {}
         listing = answer_of([
-            disassembler, "-d", "--no-show-raw-insn", f"--start-address={body.addresses[0]:#x}",
-            f"--stop-address={body.addresses[-1] + 1:#x}", body.object,
+            disassembler, "-d", "--no-show-raw-insn", f"--start-address={bodies[0].addresses[0]:#x}",
+            f"--stop-address={max(body.addresses[-1] for body in bodies) + 1:#x}", path,
         ], "", _SECONDS)
     except (ToolError, UserError):
-        return None
+        return {}
     known: dict[int, str | None] = {}
     for text in listing.split("\n"):
         if match := _LINE.fullmatch(text):
             name = match[2].strip()
             if not _ENDS.fullmatch(name):
                 known[int(match[1], 16)] = None if _JUMPS.fullmatch(name) else f"{name} {match[3] or ''}"
-    if any(address not in known for address in body.addresses):
-        return None
-    return [line for address in body.addresses if (line := known[address]) is not None] or None
+    found: dict[Body, list[str]] = {}
+    for body in bodies:
+        if all(address in known for address in body.addresses):
+            if lines := [line for address in body.addresses if (line := known[address]) is not None]:
+                found[body] = lines
+    return found
 
 
 def _cycles(answer: str, name: str) -> Mapping[str, Cycles] | None:
