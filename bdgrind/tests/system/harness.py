@@ -169,14 +169,30 @@ def steady_environment(folder: Path, command: Sequence[str]) -> dict[str, str]:
     raise AssertionError("padding does not move the end of LD_PRELOAD")
 
 
+def annotate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """What bd_annotate prints, and its status. In this process, as there are thousands of profiles, and starting one
+    takes longer than most of what it does."""
+    words = [str(argument) for argument in arguments]
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", write_through=True) for _ in range(2)]
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        status = bd_annotate(words)
+    for stream in streams:
+        stream.seek(0)
+    output, errors = (stream.read() for stream in streams)
+    return subprocess.CompletedProcess(words, status, output, errors)
+
+
+def annotated(*arguments: str | Path) -> str:
+    """What bd_annotate prints, which must succeed."""
+    completed = annotate(*arguments)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
+
+
 def check(profile: Path) -> tuple[int, str]:
-    """The status of `bd_annotate --check` and what it says. In this process, as there are thousands
-    of profiles, and starting one takes longer than the check."""
-    said = io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", write_through=True)
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        status = bd_annotate(["--check", str(profile)])
-    said.seek(0)
-    return status, said.read()
+    """The status of `bd_annotate --check` and what it says."""
+    completed = annotate("--check", profile)
+    return completed.returncode, completed.stdout + completed.stderr
 
 
 def check_profile(profile: Path) -> str:

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from harness import BD_ANNOTATE
+from harness import annotated
 
 Json = dict[str, Any]
 # A frame: kind, how it is known, entries, iterations of each part, self and inclusive instructions,
@@ -19,12 +17,7 @@ Frame = tuple[str, str, int, tuple[int, ...], int, int, list["Frame"]]
 
 def structure(profile: Path) -> tuple[Json, dict[str, Json]]:
     """The report, and the frames of each function by its name."""
-    completed = subprocess.run(
-        [sys.executable, str(BD_ANNOTATE), "--structure", "--format=json", str(profile)],
-        capture_output=True, text=True, check=False,
-    )
-    assert completed.returncode == 0, completed.stderr
-    report = json.loads(completed.stdout)
+    report = json.loads(annotated("--structure", "--format=json", profile))
     names = {function["id"]: function["name"] for function in report["functions"]}
     return report, {names[frame["function"]]: frame for frame in report["structure"]}
 

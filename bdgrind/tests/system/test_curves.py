@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from harness import BUILD, SOURCE, run_tool
-from object_runs import annotate
+from harness import BUILD, SOURCE, annotate, run_tool
 
 PROGRAMS = SOURCE / "bdgrind" / "tests" / "guest" / "why"
 NAMES = ("product", "passes", "fat", "columns", "list", "records", "stream", "histogram")

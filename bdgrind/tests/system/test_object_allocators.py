@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import GUESTS, check_profile, guest_program
-from object_runs import YES, annotate, objects, run, walked
+from harness import GUESTS, annotate, check_profile, guest_program
+from object_runs import YES, objects, run, walked
 
 
 def test_a_pool_that_is_not_named_is_a_block(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from harness import (
     GUESTS,
     SMALL_CACHES,
     SOURCE,
+    annotate,
     check_profile,
     counted,
     guest_program,
@@ -27,7 +28,7 @@ from harness import (
     run_tool,
     steady_environment,
 )
-from object_runs import YES, annotate, objects, run, walked
+from object_runs import YES, objects, run, walked
 
 
 LAYOUTS_CPP = Path(__file__).parent / "layouts.cpp"

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from harness import BD_ANNOTATE, GUESTS, VALGRIND, check_profile, run_tool
+from harness import GUESTS, VALGRIND, annotated, check_profile, run_tool
 
 SMALL = "--I1=1024,2,64 --D1=1024,2,64"
 CACHES = {
@@ -93,10 +92,7 @@ def test_parts_and_what_is_not_collected(tmp_path: Path) -> None:
         known = 1 if event in OF_D1 else 3
         assert sums[event][:known] == of_all[event][:known]
         assert sums[event] == [pytest.approx(count, rel=0.01) for count in of_all[event]]
-    read = subprocess.run(
-        [sys.executable, BD_ANNOTATE, "--format=json", parts.profile_path], capture_output=True, check=True
-    )
-    assert json.loads(read.stdout)["placements"]["processes"] == [sums]
+    assert json.loads(annotated("--format=json", parts.profile_path))["placements"]["processes"] == [sums]
     nothing = run_tool(tmp_path, [GUESTS / "workload"], [*options, "--collect-atstart=no"], name="nothing")
     (found_nothing,) = placements(nothing.profile_path.read_text())
     assert set(sum(found_nothing.values(), [])) == {0}

@@ -15,8 +15,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 import pytest
-from harness import SMALL_CACHES, SOURCE, run_tool
-from object_runs import annotate
+from harness import SMALL_CACHES, SOURCE, annotate, run_tool
 from profile_reader import read_profile
 
 PROGRAMS = SOURCE / "bdgrind" / "tests" / "guest" / "why"

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import BD_ANNOTATE, GUESTS, SMALL_CACHES, Run, check_profile, run_tool
+from harness import GUESTS, SMALL_CACHES, Run, annotated, check_profile, run_tool
 
 ROUNDS = 100_000
 # What glibc's own threads share: barriers, creation and ends of threads.
@@ -81,8 +79,7 @@ def test_one_core_changes_nothing(cores: str, tmp_path: Path) -> None:
 
 
 def report(run: Run, *options: str) -> dict[str, Any]:
-    command = [sys.executable, str(BD_ANNOTATE), *options, "--format=json", str(run.profile_path)]
-    found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    found: dict[str, Any] = json.loads(annotated(*options, "--format=json", run.profile_path))
     return found
 
 
@@ -171,8 +168,7 @@ def test_which_thread_uses_which_field(tmp_path: Path) -> None:
     assert [(core["core"], core["fields_written"]) for core in data["cores"]] == [(1, ["requests"]), (2, ["replies"])]
     (group,) = (one for one in found["objects"]["groups"] if one["label"] == "variable connection")
     assert [(one["name"], one["written"]) for one in group["shared"]] == [("requests", [1]), ("replies", [2])]
-    command = [sys.executable, str(BD_ANNOTATE), "--object=variable connection", "--width=80", str(run.profile_path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    told = annotated("--object=variable connection", "--width=80", run.profile_path)
     assert "  requests: written by thread 2\n  replies: written by thread 3\n" in told
     assert max(map(len, told.splitlines())) <= 80
     (tmp_path / "four").mkdir()
@@ -265,8 +261,7 @@ def test_what_cores_load_adds_up(tmp_path: Path) -> None:
         assert sum(core["events"][event] for core in cores) == run.profile.totals.get(event, 0), event
     assert cores[1]["events"]["D1mr"] >= 4 * LINES
     assert cores[2]["events"]["D1mw"] >= LINES
-    command = [sys.executable, str(BD_ANNOTATE), "--sharing", "--width=80", str(run.profile_path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    told = annotated("--sharing", "--width=80", run.profile_path)
     shown = told[told.index("== What each core's own caches load =="):].splitlines()
     assert [line.split()[0] for line in shown[2:6]] == ["thread", "thread", "thread", "all"]
     assert max(map(len, shown)) <= 80
@@ -292,8 +287,7 @@ def test_threads_drive_each_others_lines_out_of_the_last_level(size: int, tmp_pa
     assert last["loaded"] == sum(one["loaded"] for one in last["cores"])
     assert sum(one["driven_out"] for one in last["cores"]) == sum(lines.values())
     assert 0 < sum(one["share"] for one in last["cores"]) <= 1
-    command = [sys.executable, str(BD_ANNOTATE), "--sharing", "--width=80", str(run.profile_path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    told = annotated("--sharing", "--width=80", run.profile_path)
     assert ("Thread 3 drives out" in told) == (conflicts > 0)
 
 

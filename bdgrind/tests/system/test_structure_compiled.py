@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import BD_ANNOTATE, GUESTS, SMALL_CACHES, Run, run_tool
+from harness import GUESTS, SMALL_CACHES, Run, annotated, run_tool
 from structure_report import Json, check_conservation, structure
 
 
@@ -50,10 +49,7 @@ def only_loop(frame: Json, kind: str = "loop") -> Json:
 
 
 def shown(run: Run, function: str) -> str:
-    command = [sys.executable, str(BD_ANNOTATE), "--structure", f"--function={function}",
-               "--threshold=0", "--width=200", str(run.profile_path)]
-    completed = subprocess.run(command, capture_output=True, text=True, check=True)
-    return completed.stdout
+    return annotated("--structure", f"--function={function}", "--threshold=0", "--width=200", run.profile_path)
 
 
 def times(loop: Json) -> tuple[int, int, int]:

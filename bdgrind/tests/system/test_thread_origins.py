@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from harness import BD_ANNOTATE, GUESTS, SMALL_CACHES, check_profile, run_tool
+from harness import GUESTS, SMALL_CACHES, annotated, check_profile, run_tool
 
 
 def origins(path: Path) -> list[tuple[int, list[str]]]:
@@ -21,13 +19,7 @@ def origins(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def inclusive(path: Path, *options: str, event: str = "SpLoss1") -> dict[str, int]:
-    completed = subprocess.run(
-        [sys.executable, str(BD_ANNOTATE), "--format=json", *options, str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    report = json.loads(completed.stdout)
+    report = json.loads(annotated("--format=json", *options, path))
     column = report["events"].index(event)
     return {entry["name"]: entry["inclusive"][column] for entry in report["functions"]}
 
