@@ -98,8 +98,7 @@ void start_trace(Engine& engine, VirtualOrder* order, TraceRecorder* recorder, v
     const bool is_possible = EngineThreads::is_possible();
     const bool are_wanted = threads.is_auto || threads.count != 0;
     if (!is_possible && are_wanted && !threads.is_auto) tell_no_thread();
-    feed.start(first_slot, order, order == nullptr ? nullptr : new Word[ValgrindHost::kSlotWords],
-               is_possible && are_wanted);
+    feed.start(first_slot, order, is_possible && are_wanted);
 }
 
 void enter_code(ThreadId thread) {

@@ -52,14 +52,13 @@ public:
     Host& host() { return host_; }
 
     // To be called once, before all else. `first_slot` is memory for a slot. `order`, if not null, gets the trace
-    // first, and `unordered` is memory for another slot then.
-    void start(Word* first_slot, VirtualOrder* order, Word* unordered, bool may_have_threads) {
+    // first; its buffers must be as large as slots.
+    void start(Word* first_slot, VirtualOrder* order, bool may_have_threads) {
         BD_CHECK(cursor_.next == nullptr);
         slots_[0] = first_slot;
         order_ = order;
-        unordered_ = unordered;
         place_ = may_have_threads ? Place::kHereForNow : Place::kHereForGood;
-        write_to(order == nullptr ? first_slot : unordered);
+        write_to(order == nullptr ? first_slot : order->buffer(Host::kSlotWords));
     }
 
     void enter_code(ThreadNumber thread) {
@@ -195,7 +194,7 @@ private:
         while (order_->has_output()) {
             if (is_apart() && !has_next_slot()) renounce_threads();
             slot_ = is_apart() ? (slot_ + 1) % Host::kSlots : 0;
-            hand_over({slots_[slot_], order_->put_out(slots_[slot_], Host::kSlotWords)});
+            hand_over(order_->put_out(slots_[slot_], Host::kSlotWords, !is_apart()));
         }
     }
 
@@ -222,11 +221,17 @@ private:
 
     void make_room() {
         try_to_part();
-        pass_on_written();
         if (order_ != nullptr) {
-            write_to(unordered_);
+            if (is_of_one_piece_ && begin_ == order_->buffer(Host::kSlotWords) && cursor() != begin_) {
+                order_->take_buffer(static_cast<std::size_t>(cursor() - begin_));
+                pass_on_ordered();
+            } else {
+                pass_on_written();
+            }
+            write_to(order_->buffer(Host::kSlotWords));
             return;
         }
+        pass_on_written();
         if (is_apart()) {
             if (has_next_slot()) {
                 slot_ = (slot_ + 1) % Host::kSlots;
@@ -241,7 +246,6 @@ private:
     Word* slots_[Host::kSlots]{};  // null: there is no memory for it yet
     unsigned slot_ = 0;  // the one that is being filled: by code, or by the order of threads, if there is one
     VirtualOrder* order_ = nullptr;
-    Word* unordered_ = nullptr;  // where code writes then
     Word* begin_ = nullptr;      // what has not been passed on begins here
     TraceCursor cursor_{};       // but while code runs
     bool is_of_one_piece_ = true;  // whether what has not been passed on is, see VirtualOrder

@@ -14,6 +14,9 @@ namespace {
 // A piece has room for at most so many times its words.
 constexpr std::size_t kMostRoom = 8;
 
+// So many words without markers between them are put out where they are.
+constexpr std::size_t kFewestLent = 1024;
+
 // How many records before it is needed the host is told of an exit.
 constexpr int kRecordsAhead = 4;
 
@@ -100,31 +103,73 @@ void VirtualOrder::note_markers(const Word* record) {
     }
 }
 
-void VirtualOrder::add_piece(std::uint32_t id, Batch words) {
-    if (words.empty()) return;
+VirtualOrder::Piece& VirtualOrder::new_piece() {
     if (spare_.empty()) spare_.push_back(std::make_unique<Piece>());
     pieces_.push_back(std::move(spare_.back()));
     spare_.pop_back();
-    Piece& piece = *pieces_.back();
+    return *pieces_.back();
+}
+
+void VirtualOrder::add_piece(std::uint32_t id, Batch words) {
+    if (words.empty()) return;
+    Piece& piece = new_piece();
     // Where threads hand over often, there are many short pieces. None of them keeps the room of a long one.
-    const std::size_t room = piece.room.size();
-    if (room < words.size() || room > kMostRoom * (words.size() + kMarkerWords)) {
-        piece.room = std::vector<Word>(words.size());
+    if (piece.room_words < words.size() || piece.room_words > kMostRoom * (words.size() + kMarkerWords)) {
+        piece.room = std::make_unique_for_overwrite<Word[]>(words.size());
+        piece.room_words = words.size();
     }
-    copy_words(words.data(), words.size(), piece.room.data());
-    piece.words = words.size();
-    piece.begin = taken_;
-    taken_ += words.size();
+    copy_words(words.data(), words.size(), piece.room.get());
+    append(id, &piece, words.size());
+}
+
+Word* VirtualOrder::buffer(std::size_t words) {
+    if (buffer_ == nullptr && spare_buffers_.empty()) {
+        buffer_ = std::make_unique_for_overwrite<Word[]>(words);
+        buffer_words_ = words;
+    } else if (buffer_ == nullptr) {
+        buffer_ = std::move(spare_buffers_.back());
+        spare_buffers_.pop_back();
+    }
+    BD_CHECK(words == buffer_words_);
+    return buffer_.get();
+}
+
+void VirtualOrder::take_buffer(std::size_t words) {
+    BD_CHECK(words != 0 && words <= buffer_words_);
+    Piece& piece = new_piece();
+    piece.room = std::move(buffer_);
+    piece.room_words = buffer_words_;
+    piece.is_buffer = true;
+    append(running_, &piece, words);
+    run(false);
+}
+
+// A piece that has its words belongs to a thread.
+void VirtualOrder::append(std::uint32_t id, Piece* piece, std::size_t words) {
+    piece->words = words;
+    piece->begin = taken_;
+    taken_ += words;
     Thread& owner = thread(id);
-    piece.core = owner.core;
-    piece.after = std::exchange(owner.after, 0);
+    piece->core = owner.core;
+    piece->after = std::exchange(owner.after, 0);
     if (!has_threads_) {
-        piece.simulated = piece.words;
+        piece->simulated = words;
         return;
     }
     if (owner.waiting.empty()) owner.clock = std::max(owner.clock, now_);
-    owner.waiting.push_back(&piece);
-    words_waiting_ += words.size();
+    owner.waiting.push_back(piece);
+    words_waiting_ += words;
+}
+
+// Another piece can be made of it.
+void VirtualOrder::done_with(std::unique_ptr<Piece> piece) {
+    if (std::exchange(piece->is_buffer, false)) {
+        spare_buffers_.push_back(std::move(piece->room));
+        piece->room_words = 0;
+    }
+    piece->marks.clear();
+    piece->words = piece->simulated = piece->put_out = piece->marks_put_out = 0;
+    spare_.push_back(std::move(piece));
 }
 
 void VirtualOrder::begin_wait(std::uint32_t id, Address word) {
@@ -252,7 +297,7 @@ void VirtualOrder::run_slice(Thread& thread) {
 // Simulates a piece until `instructions` have been executed. Returns how many were.
 std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
     std::uint64_t done = 0;
-    const Word* const words = piece->room.data();
+    const Word* const words = piece->room.get();
     const std::size_t size = piece->words;
     const std::size_t begin = piece->simulated;
     std::size_t at = begin;
@@ -309,7 +354,7 @@ std::uint64_t VirtualOrder::simulate(Piece* piece, std::uint64_t instructions) {
     }
     const Access* access = &exit.block->accesses_[group.first];
     if (base == 0 && access->guarded) return;
-    const auto behind = static_cast<std::size_t>(record - piece->room.data()) + record_words(*record);
+    const auto behind = static_cast<std::size_t>(record - piece->room.get()) + record_words(*record);
     for (const Access* const last = access + group.accesses; access != last; ++access) {
         Address address = base + static_cast<Address>(std::int64_t{access->distance});
         for (const Address end = address + access->size; address < end;) {
@@ -351,14 +396,32 @@ void VirtualOrder::add_mark(Piece* piece, std::size_t behind, Marker marker,
     std::ranges::copy(values, mark.words.begin() + 1);
 }
 
-std::size_t VirtualOrder::put_out(Word* to, std::size_t most) {
+// How many words of a piece can be put out where they are: up to the next marker, if that is not near.
+std::size_t VirtualOrder::lendable(const Piece& piece) {
+    const bool has_mark = piece.marks_put_out < piece.marks.size();
+    const std::size_t words = (has_mark ? piece.marks[piece.marks_put_out].behind : piece.words) - piece.put_out;
+    return words < kFewestLent ? 0 : words;
+}
+
+Batch VirtualOrder::put_out(Word* to, std::size_t most, bool may_lend) {
+    if (lent_ != nullptr) done_with(std::move(lent_));
     std::size_t done = 0;
     while (has_output()) {
         Piece& piece = *pieces_.front();
         while (piece.put_out < piece.words || piece.marks_put_out < piece.marks.size()) {
+            if (const std::size_t words = may_lend ? lendable(piece) : 0; words != 0) {
+                if (done != 0) return {to, done};
+                const Batch lent(piece.room.get() + piece.put_out, words);
+                piece.put_out += words;
+                if (piece.put_out == piece.words && piece.marks_put_out == piece.marks.size()) {
+                    lent_ = std::move(pieces_.front());
+                    pieces_.pop_front();
+                }
+                return lent;
+            }
             const bool has_mark = piece.marks_put_out < piece.marks.size();
             if (has_mark && piece.marks[piece.marks_put_out].behind == piece.put_out) {
-                if (most - done < kMarkerWords) return done;
+                if (most - done < kMarkerWords) return {to, done};
                 std::ranges::copy(piece.marks[piece.marks_put_out++].words, to + done);
                 done += kMarkerWords;
                 continue;
@@ -373,18 +436,16 @@ std::size_t VirtualOrder::put_out(Word* to, std::size_t most) {
                     if (next - piece.put_out > most - done) break;
                     end = next;
                 }
-                if (end == piece.put_out) return done;
+                if (end == piece.put_out) return {to, done};
             }
-            copy_words(piece.room.data() + piece.put_out, end - piece.put_out, to + done);
+            copy_words(piece.room.get() + piece.put_out, end - piece.put_out, to + done);
             done += end - piece.put_out;
             piece.put_out = end;
         }
-        piece.marks.clear();
-        piece.words = piece.simulated = piece.put_out = piece.marks_put_out = 0;
-        spare_.push_back(std::move(pieces_.front()));
+        done_with(std::move(pieces_.front()));
         pieces_.pop_front();
     }
-    return done;
+    return {to, done};
 }
 
 void VirtualOrder::empty_caches() {

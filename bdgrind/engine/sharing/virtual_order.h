@@ -41,6 +41,10 @@ public:
     // Takes a copy of whole records, in the order of the trace. The calls below apply to what a thread does after all
     // records that have been taken. `is_of_one_piece`: none of them begins with a word that ends_piece().
     void take(Batch batch, bool is_of_one_piece = false);
+    // Where records can be written: so many words, always the same number. take_buffer() takes the first `words` of it,
+    // which must be of one piece, without copying them; then there is another buffer.
+    Word* buffer(std::size_t words);
+    void take_buffer(std::size_t words);
     // Whether other threads may have run before a record that begins with this word.
     static bool ends_piece(Word first);
 
@@ -57,10 +61,10 @@ public:
     // had done until their latest release.
     void acquire(std::uint32_t thread, bool has_waited);
 
-    // Writes records that have been taken and simulated, and their markers, to `to`, in the order of the trace: whole
-    // records, at most `most` words, which must be enough for any record and two markers. Returns the number of words,
-    // 0 if none are ready.
-    std::size_t put_out(Word* to, std::size_t most);
+    // Puts out records that have been taken and simulated, and their markers, in the order of the trace: whole records,
+    // none if none are ready. They are written to `to`, which has room for `most` words, enough for any record and two
+    // markers; or, if `may_lend`, they may be where they were, until the next call of anything here.
+    Batch put_out(Word* to, std::size_t most, bool may_lend = false);
     bool has_output() const { return !pieces_.empty() && pieces_.front()->simulated == pieces_.front()->words; }
 
     // Simulates all that has been taken, so that it can be put out.
@@ -74,7 +78,9 @@ public:
 private:
     // A part of the trace that is all of one thread.
     struct Piece {
-        std::vector<Word> room;  // `words` words, or more
+        std::unique_ptr<Word[]> room;
+        std::size_t room_words = 0;
+        bool is_buffer = false;  // room is one of the buffers that records are written to
         std::size_t words = 0;
         std::uint8_t core = 0;
         std::uint64_t begin = 0;    // words that were taken before it
@@ -103,6 +109,10 @@ private:
 
     Thread& thread(std::uint32_t id);
     void add_piece(std::uint32_t thread, Batch words);
+    Piece& new_piece();
+    void append(std::uint32_t thread, Piece* piece, std::size_t words);
+    void done_with(std::unique_ptr<Piece> piece);
+    static std::size_t lendable(const Piece& piece);
     void note_markers(const Word* record);
     std::uint64_t latest_release(std::uint32_t but) const;
     std::uint64_t next_word(const Thread& thread) const;
@@ -121,6 +131,10 @@ private:
     std::vector<std::unique_ptr<Thread>> threads_;  // by number; null if the trace has none of that number
     std::deque<std::unique_ptr<Piece>> pieces_;     // in the order of the trace
     std::vector<std::unique_ptr<Piece>> spare_;
+    std::unique_ptr<Piece> lent_;  // it is done, but the end of it may still be looked at
+    std::unique_ptr<Word[]> buffer_;
+    std::size_t buffer_words_ = 0;
+    std::vector<std::unique_ptr<Word[]>> spare_buffers_;
     std::vector<CoreUseMark> ends_;
     std::vector<std::uint32_t> waiters_;  // threads that wait at a word, in the order in which they began to
     std::uint64_t latest_end_ = 0;        // words taken before a thread last ended

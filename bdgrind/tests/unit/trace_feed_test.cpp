@@ -78,7 +78,7 @@ struct FeedHost {
 class TraceFeedTest : public testing::Test {
 protected:
     void start(bool may_have_thread, VirtualOrder* order = nullptr) {
-        feed_.start(first_.data(), order, unordered_.data(), may_have_thread);
+        feed_.start(first_.data(), order, may_have_thread);
     }
 
     // As a block does: asks for room before its record if it has to, and writes so many words.
@@ -103,7 +103,6 @@ protected:
 
     FeedMachine machine_;
     FeedWords first_ = FeedWords(FeedHost::kSlotWords);
-    FeedWords unordered_ = FeedWords(FeedHost::kSlotWords);
     FeedWords written_;
     Word next_ = 1;
     TraceFeed<FeedHost> feed_{FeedHost{&machine_}};
@@ -220,7 +219,6 @@ TEST_F(TraceFeedTest, AtRandomAllIsReplayedInTheOrderInWhichItWasWritten) {
         test::Choice choice(seed);
         FeedMachine machine;
         FeedWords first(FeedHost::kSlotWords);
-        FeedWords unordered(FeedHost::kSlotWords);
         FeedWords written;
         // Small pieces of the trace wait there, so that now and then there are many to be put out.
         VirtualOrder order({.cores = 2, .slice = 10, .most_waiting = 64});
@@ -228,7 +226,7 @@ TEST_F(TraceFeedTest, AtRandomAllIsReplayedInTheOrderInWhichItWasWritten) {
         machine.has_thread = choice.chance(90);
         if (choice.chance(30)) machine.slots_left = static_cast<unsigned>(choice.below(3));
         TraceFeed<FeedHost> feed{FeedHost{&machine}};
-        feed.start(first.data(), is_ordered ? &order : nullptr, unordered.data(), choice.chance(90));
+        feed.start(first.data(), is_ordered ? &order : nullptr, choice.chance(90));
         unsigned holds = 0;
         const auto record = [&](Marker marker) {
             const std::array<Word, kMarkerWords> words{marker_word(marker), 1 + choice.below(2), choice.any(), 0};

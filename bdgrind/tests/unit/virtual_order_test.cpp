@@ -29,13 +29,14 @@ using Words = std::vector<Word>;
 constexpr std::size_t kRoom = 1024;
 
 // What there is to be put out.
-Words put_out(VirtualOrder* order, std::size_t most = kRoom) {
+Words put_out(VirtualOrder* order, std::size_t most = kRoom, bool may_lend = false) {
     Words all;
     Words some(most);
-    while (const std::size_t words = order->put_out(some.data(), most)) {
-        all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(words));
+    for (;;) {
+        const Batch batch = order->put_out(some.data(), most, may_lend);
+        if (batch.empty()) return all;
+        all.insert(all.end(), batch.begin(), batch.end());
     }
-    return all;
 }
 
 bool is_mark(Word first) {
@@ -350,6 +351,74 @@ TEST_F(VirtualOrderTest, WhatIsPutOutIsWhatWasTaken) {
         marks += marks_of(out).size();
     }
     EXPECT_GT(marks, 1000u);
+}
+
+// Long and short pieces, in buffers or copied, put out where they are or copied: the same.
+TEST_F(VirtualOrderTest, BuffersAndWhatIsLentAreAsCopies) {
+    std::mt19937 random(37);
+    const auto below = [&random](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+    constexpr std::size_t kBufferWords = 4096;
+    std::size_t marks = 0;
+    for (int run = 0; run < 150; ++run) {
+        const OrderRules rules{.cores = 3, .slice = 1 + below(500), .is_virtual = below(4) != 0};
+        VirtualOrder copying(rules);
+        VirtualOrder lending(rules);
+        Words copied;
+        Words lent;
+        for (int part = 0; part < 20; ++part) {
+            Trace head;
+            Trace body;
+            const unsigned thread = 1 + below(3);
+            head.thread(thread);
+            if (part == 0) head.mark(Marker::kThreadCreate, thread, 1 + thread % 3);
+            const unsigned records = 1 + (below(2) == 0 ? below(40) : 600 + below(600));
+            for (unsigned i = 0; i < records; ++i) {
+                const Address address = below(400) == 0 ? 0x1000 + 8 * below(32) : 0x10000 * thread + 8 * below(64);
+                body.run(below(2) == 0 ? adds_ : reads_, 1000, {address});
+            }
+            for (VirtualOrder* order : {&copying, &lending}) order->take(head.all());
+            copying.take(body.all(), below(2) == 0);
+            if (below(3) == 0) {
+                lending.take(body.all(), true);
+            } else {
+                ASSERT_LE(body.all().size(), kBufferWords);
+                std::ranges::copy(body.all(), lending.buffer(kBufferWords));
+                lending.take_buffer(body.all().size());
+            }
+            if (below(3) == 0) continue;
+            for (const Word word : put_out(&copying)) copied.push_back(word);
+            for (const Word word : put_out(&lending, kRoom, true)) lent.push_back(word);
+        }
+        copying.settle();
+        lending.settle();
+        for (const Word word : put_out(&copying)) copied.push_back(word);
+        for (const Word word : put_out(&lending, kRoom, true)) lent.push_back(word);
+        ASSERT_EQ(lent, copied) << run;
+        marks += marks_of(lent).size();
+    }
+    EXPECT_GT(marks, 1000u);
+}
+
+TEST_F(VirtualOrderTest, WhatIsLentStaysUntilMoreIsPutOut) {
+    VirtualOrder order({});
+    Trace trace;
+    trace.thread(1);
+    order.take(trace.all());
+    Words some(kRoom);
+    const Word* const first = order.buffer(kRoom * 4);
+    for (int round = 0; round < 3; ++round) {
+        Trace body;
+        for (int i = 0; i < 1000; ++i) body.run(adds_, 1000, {0x1000});
+        std::ranges::copy(body.all(), order.buffer(kRoom * 4));
+        order.take_buffer(body.all().size());
+        if (round == 0) {
+            EXPECT_EQ(order.put_out(some.data(), kRoom, true).data(), some.data()) << "a short piece";
+        }
+        const Batch lent = order.put_out(some.data(), kRoom, true);
+        EXPECT_EQ(lent.data() == first, round != 1) << "two buffers in turn";
+        EXPECT_TRUE(std::ranges::equal(lent, body.all()));
+        EXPECT_NE(order.buffer(kRoom * 4), lent.data());
+    }
 }
 
 // --- With the engine
