@@ -461,6 +461,7 @@ template <CacheTraits kTraits, class Observer>
     caches_.host_prefetch_set(*far);
     caches_.host_prefetch_line(*near);
     if (__builtin_expect(state_.objects != nullptr, 0)) host_prefetch_objects(far, near);
+    if (__builtin_expect(state_.core_loads != nullptr, 0)) state_.core_loads->host_prefetch(near->at.address);
 }
 
 // Whose the memory is that a miss will load, and that of the line that it evicts. (dispatch: 7 % less replay.)

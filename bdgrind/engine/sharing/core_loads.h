@@ -69,6 +69,12 @@ public:
         add(core, &touched, misses, notes_lines_ && !loads_again, before, charged());
     }
 
+    // Prefetches what load() of this address will read.
+    [[gnu::always_inline]] void host_prefetch(Address address) const {
+        pages_.host_prefetch(LineNumber{address >> kPageBits});
+        if (notes_lines_) loaded_by_.host_prefetch(LineNumber{address >> line_bits_});
+    }
+
     const RowTable<CoreLoad>& rows() const { return rows_; }
 
     // Clears the counts of all instructions for which is_meant(instruction) holds. What has been touched and loaded
