@@ -7,6 +7,8 @@ import subprocess
 import pytest
 
 from bdannotate.model.frames import Position
+from bdannotate.modes import outputs
+from bdannotate.options import parse_options
 from bdannotate.reading import inlined
 from bdannotate.reading.inlined import end_symbolizers, read_inlined_calls
 
@@ -136,6 +138,26 @@ def test_few_symbolizers_wait(symbolizer, tmp_path):
     assert [name[-1] for name, _ in inlined._waiting] == ["5", "6", "7", "8"]
     end_symbolizers()
     assert not inlined._waiting
+
+
+def test_none_waits_while_a_report_is_looked_at(symbolizer, monkeypatch):
+    target = symbolizer("main\n/a.c:3:0\n\n")
+    waiting, shown = [], []
+
+    def lines_on(_):
+        assert read_inlined_calls({target: {16: 3}}).chains
+        waiting.append(len(inlined._waiting))
+        return ["a line"]
+
+    def show(lines):
+        waiting.append(len(inlined._waiting))
+        shown.extend(lines)
+
+    end_symbolizers()
+    monkeypatch.setattr(outputs, "write_paged", show)
+    outputs.write_text(lines_on, [], parse_options(["profile"]))
+    assert shown == ["a line"]
+    assert waiting == [1, 0]
 
 
 def test_the_real_tool_reads_what_a_compiler_writes(tmp_path):

@@ -22,6 +22,7 @@ from ..model.merge import functions_of
 from ..model.profile import Function, Profile
 from ..options import DEFAULT_THRESHOLD, Options
 from ..pager import write_paged
+from ..reading.inlined import end_symbolizers
 from ..views.file_names import FileNames
 from ..views.markdown import markdown, markdown_page
 from ..views.names import Names
@@ -105,7 +106,9 @@ def write_text(
         page = markdown_page(page)
         console.write_data(f"{line}\n" for line in markdown(lines_on(page)))
     else:
-        write_paged(lines_on(page))
+        lines = lines_on(page)
+        end_symbolizers()  # which may have much memory; and a reader, much time
+        write_paged(lines)
     if options.show and page.left_out:
         console.say(
             f"bd_annotate: no room for {', '.join(sorted(page.left_out))} in all tables; use --width=N for longer "
