@@ -114,10 +114,26 @@ def _status_of(command: Sequence[str], given: IO[bytes], output: IO[bytes], seco
     with subprocess.Popen(command, stdin=given, stdout=output, stderr=subprocess.DEVNULL) as process:
         try:
             _limit(process.pid)
-            return process.wait(seconds)
+            return _wait(process, seconds)
         except BaseException:
             process.kill()
             raise
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: int) -> int:
+    """The exit status of a process, as soon as it has ended: Popen.wait() with a limit looks every 50 ms."""
+    try:
+        ended = os.pidfd_open(process.pid)
+    except OSError:  # before Linux 5.3
+        return process.wait(seconds)
+    try:
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        if not poll.poll(1000 * seconds):
+            raise subprocess.TimeoutExpired(process.args, seconds)
+    finally:
+        os.close(ended)
+    return process.wait()
 
 
 def _limit(pid: int) -> None:

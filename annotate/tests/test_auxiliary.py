@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Other programs that read what a stranger may have made end when they take too much."""
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,16 @@ def test_its_memory_is_bounded(monkeypatch):
 
 
 def test_its_time_is_bounded():
+    with pytest.raises(ToolError, match="it took longer than 1 seconds"):
+        answer("import time; time.sleep(60)", seconds=1)
+
+
+def test_on_an_old_kernel_its_time_is_bounded_too(monkeypatch):
+    def refuse(_):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(auxiliary.os, "pidfd_open", refuse)
+    assert answer("print(input()[::-1])", "text") == "txet\n"
     with pytest.raises(ToolError, match="it took longer than 1 seconds"):
         answer("import time; time.sleep(60)", seconds=1)
 
