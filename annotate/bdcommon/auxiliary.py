@@ -51,8 +51,12 @@ class Dialog:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
             )
-            _limit(self._process.pid)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
+            raise _as_tool_error(error) from None
+        try:
+            _limit(self._process.pid)
+        except (OSError, ValueError) as error:
+            self.close()
             raise _as_tool_error(error) from None
 
     def answers(self, lines: Sequence[str], seconds: int) -> str:
@@ -60,6 +64,9 @@ class Dialog:
         or exceeds a limit; then it has been closed."""
         try:
             return self._answers([f"{line}\n".encode("utf-8", "surrogateescape") for line in lines], seconds)
+        except OSError as error:
+            self.close()
+            raise _as_tool_error(error) from None
         except BaseException:
             self.close()
             raise
@@ -74,6 +81,13 @@ class Dialog:
         given, output = self._process.stdin, self._process.stdout
         assert given is not None and output is not None
         end = time.monotonic() + seconds
+
+        def wait_for(file: IO[bytes], what: int) -> None:
+            poll = select.poll()
+            poll.register(file, what)
+            if not poll.poll(max(1000 * (end - time.monotonic()), 0)):
+                raise ToolError(f"it took longer than {seconds:,} seconds")
+
         parts: list[bytes] = []
         size = asked = answered = 0
         while asked < len(lines):
@@ -81,14 +95,15 @@ class Dialog:
             while asked < len(lines) and (not text or len(text) + len(lines[asked]) <= _WRITTEN):
                 text += lines[asked]
                 asked += 1
-            try:
-                given.write(text)
-            except BrokenPipeError:
-                pass  # it has ended; what it said before is read
+            for start in range(0, len(text), _WRITTEN):
+                wait_for(given, select.POLLOUT)
+                try:
+                    given.write(text[start : start + _WRITTEN])
+                except BrokenPipeError:
+                    break  # it has ended; what it said before is read
             last = b""
             while answered < asked:
-                if not select.select([output], [], [], max(end - time.monotonic(), 0))[0]:
-                    raise ToolError(f"it took longer than {seconds:,} seconds")
+                wait_for(output, select.POLLIN)
                 part = os.read(output.fileno(), 1 << 16)
                 if not part:
                     if status := self._process.wait():
@@ -101,6 +116,8 @@ class Dialog:
                 size += len(part)
                 if size >= _MOST_OUTPUT:
                     raise ToolError(f"it said more than {_MOST_OUTPUT >> 20} MiB")
+            if answered > asked:
+                raise ToolError("it gave more answers than it was asked for")
         return b"".join(parts).decode("utf-8", "surrogateescape")
 
 
@@ -124,7 +141,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: int) -> int:
     """The exit status of a process, as soon as it has ended: Popen.wait() with a limit looks every 50 ms."""
     try:
         ended = os.pidfd_open(process.pid)
-    except OSError:  # before Linux 5.3
+    except (AttributeError, OSError):  # before Linux 5.3, or Python was built for an older one
         return process.wait(seconds)
     try:
         poll = select.poll()

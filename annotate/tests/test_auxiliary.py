@@ -41,11 +41,14 @@ def test_its_time_is_bounded():
         answer("import time; time.sleep(60)", seconds=1)
 
 
-def test_on_an_old_kernel_its_time_is_bounded_too(monkeypatch):
-    def refuse(_):
-        raise OSError(errno.ENOSYS, "Function not implemented")
-
-    monkeypatch.setattr(auxiliary.os, "pidfd_open", refuse)
+@pytest.mark.parametrize("has_function", [True, False])
+def test_on_an_old_kernel_its_time_is_bounded_too(monkeypatch, has_function):
+    if has_function:
+        def refuse(_):
+            raise OSError(errno.ENOSYS, "Function not implemented")
+        monkeypatch.setattr(auxiliary.os, "pidfd_open", refuse)
+    else:
+        monkeypatch.delattr(auxiliary.os, "pidfd_open")
     assert answer("print(input()[::-1])", "text") == "txet\n"
     with pytest.raises(ToolError, match="it took longer than 1 seconds"):
         answer("import time; time.sleep(60)", seconds=1)
@@ -130,6 +133,32 @@ def test_a_dialog_is_bounded(monkeypatch):
     monkeypatch.setattr(auxiliary, "_MOST_MEMORY", 1 << 27)
     with pytest.raises(ToolError, match="it ended with status 1"):
         dialog("input(); bytearray(1 << 28)").answers(["a"], 30)
+
+
+@pytest.mark.parametrize("lines, said", [(1, "more answers"), (20_000, "more answers"), (20_000, "longer than 1 s")])
+def test_a_dialog_with_more_answers_than_questions_ends(lines, said):
+    """As names in debug information may have empty lines in them."""
+    text = "print('a\\n\\n' * 100_000)" if said == "more answers" else "time.sleep(60)"
+    with pytest.raises(ToolError, match=said):
+        dialog(f"import time; {text}; time.sleep(60)").answers(["0x123456789"] * lines, 1 if "longer" in said else 30)
+
+
+def test_a_dialog_that_cannot_be_limited_ends(monkeypatch):
+    started = []
+    popen = subprocess.Popen
+
+    def refuse(pid):
+        raise PermissionError(1, "Operation not permitted")
+
+    def start(*given, **more):
+        started.append(popen(*given, **more))
+        return started[0]
+
+    monkeypatch.setattr(auxiliary.subprocess, "Popen", start)
+    monkeypatch.setattr(auxiliary, "_limit", refuse)
+    with pytest.raises(ToolError, match="Operation not permitted"):
+        dialog("import time; time.sleep(60)")
+    assert started[0].returncode is not None
 
 
 def test_a_dialog_with_what_is_not_there_is_said():

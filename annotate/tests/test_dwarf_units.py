@@ -69,3 +69,17 @@ def test_only_the_units_with_the_whole_name_are_read(tmp_path, monkeypatch, comp
         f"pair<unsigned long, of{number}>": [8 + (number + 1 + 7) // 8 * 8] for number in (3, 6)
     }
     assert len(set(walked)) == 2
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is missing; on Debian: apt-get install g++")
+def test_a_type_of_a_unit_that_was_not_read_has_its_scopes(tmp_path):
+    """Units refer to types of others after optimization of whole programs, and in files that dwz has made smaller."""
+    pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")
+    (tmp_path / "a.cpp").write_text("namespace ns { struct Item { long key; }; }\nns::Item one;\nint main() {}\n")
+    subprocess.run(["g++", "-g", "-o", "program", "a.cpp"], cwd=tmp_path, check=True)
+    with debug_types.with_debug_information(str(tmp_path / "program")) as elf:
+        info = debug_types.dwarf_of(elf)
+        units = dwarf.Units(info, None, lambda top: info)
+        (unit,) = units
+        (item,) = (one for one in unit.iter_DIEs() if one.tag == "DW_TAG_structure_type")
+        assert units.qualified_name(item) == "ns::Item"

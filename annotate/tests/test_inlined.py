@@ -129,6 +129,13 @@ def test_what_is_known_is_not_asked_again(symbolizer, tmp_path):
     assert (tmp_path / "llvm-symbolizer.started").read_text() == "x\nx\n"
 
 
+def test_numbers_that_are_no_addresses_are_not_asked_about(symbolizer):
+    """The symbolizer has no answer to them, not even an empty one."""
+    target = symbolizer("main\n/a.c:3:0\n\n")
+    found = read_inlined_calls({target: {-1: 3, 16: 3, 1 << 64: 3}}, seconds=9)
+    assert found.notes == () and list(found.chains[target]) == [16]
+
+
 def test_few_symbolizers_wait(symbolizer, tmp_path):
     symbolizer("main\n/a.c:3:0\n\n")
     end_symbolizers()
@@ -136,6 +143,9 @@ def test_few_symbolizers_wait(symbolizer, tmp_path):
         (tmp_path / f"object{number}").write_text("")
         assert read_inlined_calls({str(tmp_path / f"object{number}"): {16: 3}}).chains
     assert [name[-1] for name, _ in inlined._waiting] == ["5", "6", "7", "8"]
+    symbolizer("another\n/a.c:3:0\n\n")
+    again = read_inlined_calls({str(tmp_path / "object0"): {16: 3}}).chains
+    assert [place.function for place in again[str(tmp_path / "object0")][16]] == ["main"], "what it said is known"
     end_symbolizers()
     assert not inlined._waiting
 

@@ -89,20 +89,30 @@ def test_what_is_no_file_or_no_code_is_left_out(loops, tmp_path):
 
 
 def test_loops_that_are_near_are_disassembled_together(monkeypatch):
+    near, far = 1 << 14, (1 << 14) + 1
+    second = 104 + near
+    third = second + 4 + far
+    bodies = [Body("/bin/sh", (start, start + 4)) for start in (third, 0, 100, second)]
     ranges = []
+    missing = ""
 
     def answer(command, text, _):
         if "objdump" not in command[0]:
             return "{}"
-        ranges.append([int(option.partition("=")[2], 16) for option in command if "address" in option])
-        return ""
+        start, stop = (int(option.partition("=")[2], 16) for option in command if "address" in option)
+        ranges.append((start, stop))
+        code = "".join(f"  {address:x}:\tnop\n" for body in bodies for address in body.addresses)
+        return code.replace(missing, "") if missing and stop - start > 5 else code
 
     monkeypatch.setattr(loop_cycles, "answer_of", answer)
     monkeypatch.setattr(loop_cycles.shutil, "which", lambda name: f"/usr/bin/{name}")
-    near, far = 1 << 14, (1 << 14) + 1
-    bodies = [Body("/bin/sh", (start, start + 4)) for start in (100 + 4 + near + 4 + far, 0, 100, 100 + 4 + near)]
     read_loop_cycles([*bodies, Body("/bin/ls", (0,))], ZEN3)
-    assert ranges == [[0, 1], [0, 104 + near + 5], [108 + near + far, 108 + near + far + 5]]
+    assert ranges == [(0, 1), (0, second + 5), (third, third + 5)]
+    # Data may lie between two loops, and be taken for an instruction that overlaps the second one.
+    ranges.clear()
+    missing = f"  {second:x}:\tnop\n"
+    read_loop_cycles(bodies, ZEN3)
+    assert ranges == [(0, second + 5), (second, second + 5), (third, third + 5)]
 
 
 @pytest.mark.parametrize("line", [

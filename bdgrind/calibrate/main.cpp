@@ -148,6 +148,9 @@ public:
                      processor_.name.c_str());
         if (!processor_.model.empty()) std::fprintf(file, "model: %s\n", processor_.model.c_str());
         std::fprintf(file, "measured: %s by bd_calibrate %s\n", day, PACKAGE_VERSION);
+        if (!processor_.preset.empty()) {
+            std::fprintf(file, "# the kernel describes no caches: those of %s\n", processor_.preset.c_str());
+        }
         for (const CacheLevel& level : levels_) {
             std::fprintf(file, "cache: L%d %zu %zu %zu\n", level.level, level.bytes, level.line, level.ways);
         }

@@ -71,7 +71,7 @@ std::vector<CacheLevel> described_caches() {
 }
 
 // Virtual machines may describe no caches, but name their processor.
-std::vector<CacheLevel> known_caches(std::map<std::string, std::string>& processor) {
+const MachinePreset* preset_of(std::map<std::string, std::string>& processor) {
     const auto number = [&](const char* name) {
         return static_cast<std::uint32_t>(std::strtoul(processor[name].c_str(), nullptr, 0));
     };
@@ -81,9 +81,11 @@ std::vector<CacheLevel> known_caches(std::map<std::string, std::string>& process
     if (processor["vendor_id"] == "GenuineIntel") model = {kIntel, number("cpu family"), number("model")};
     if (number("CPU implementer") == 0x41) model = {kArm, 0, number("CPU part")};
     if (number("CPU implementer") == 0x61) model = {kApple, 0, number("CPU part")};
-    const MachinePreset* const preset = preset_of_processor(model);
-    if (preset == nullptr) return {};
-    const CacheGeometries& caches = preset->caches;
+    return preset_of_processor(model);
+}
+
+std::vector<CacheLevel> caches_of(const MachinePreset& preset) {
+    const CacheGeometries& caches = preset.caches;
     std::vector<CacheLevel> found;
     for (const CacheGeometry& each : {caches.d1, caches.l2, caches.ll}) {
         if (each.size_bytes == 0) continue;
@@ -108,7 +110,10 @@ Processor this_processor() {
     found.model = in_a_line(found.model);
     if (found.name.empty()) found.name = found.model.empty() ? "unknown processor" : found.model;
     found.data = described_caches();
-    if (found.data.empty()) found.data = known_caches(known);
+    if (const MachinePreset* const preset = found.data.empty() ? preset_of(known) : nullptr; preset != nullptr) {
+        found.data = caches_of(*preset);
+        found.preset = preset->processor;
+    }
     return found;
 }
 

@@ -20,6 +20,7 @@ struct Processor {
     std::string name;              // "AMD EPYC"
     std::string model;             // "AuthenticAMD family 26 model 2 stepping 1"
     std::vector<CacheLevel> data;  // the first level first
+    std::string preset;            // whose caches these are; empty: the kernel describes them
 };
 
 // What is not known is left out.

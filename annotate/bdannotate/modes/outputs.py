@@ -104,10 +104,11 @@ def write_text(
     page = page_of(options, functions, files)
     if options.format == "markdown":
         page = markdown_page(page)
-        console.write_data(f"{line}\n" for line in markdown(lines_on(page)))
+    lines = lines_on(page)
+    end_symbolizers()  # they may take much memory, and a reader may take long
+    if options.format == "markdown":
+        console.write_data(f"{line}\n" for line in markdown(lines))
     else:
-        lines = lines_on(page)
-        end_symbolizers()  # which may have much memory; and a reader, much time
         write_paged(lines)
     if options.show and page.left_out:
         console.say(

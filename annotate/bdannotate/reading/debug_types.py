@@ -12,7 +12,7 @@ from ..model.errors import UserError, is_out_of_memory, shorten
 from ..model.data_types import FoundTypes, PointerName, Type, VariableName, WantedTypes
 from .bounded import bounded
 from .dwarf import (
-    NAMED_TYPES, DebugEntry, Source, Unit, Units, as_name, integer, is_cpp, libraries, name_of, uleb,
+    MOST_NAME, NAMED_TYPES, DebugEntry, Source, Unit, Units, as_name, integer, is_cpp, libraries, name_of, uleb,
 )
 from .dwarf_files import Elf, SplitFiles, dwarf_of, type_units_of, with_debug_information
 from .dwarf_types import TypeReader
@@ -218,7 +218,7 @@ class _Wanted:
         return any(True for _ in self._places(raw))
 
     def _places(self, raw: bytes) -> Iterator[int]:
-        """Where names like it begin. Of names that do not begin with the stem, where that is."""
+        """Where names like it begin; or, if they need not begin with the stem, where the stem is."""
         at = raw.find(self._stem)
         while at >= 0:
             if not self._begins_with_stem or self._is_like(raw, at):
@@ -226,9 +226,8 @@ class _Wanted:
             at = raw.find(self._stem, at + 1)
 
     def _is_like(self, raw: bytes, at: int) -> bool:
-        end = raw.find(b"\0", at)
-        text = raw[at : end if end >= 0 else None]
-        # Which compilers write alike, and which is quickly compared.
+        text = raw[at : at + MOST_NAME].partition(b"\0")[0]
+        # All compilers write the same number of these, and counting is fast.
         if any(text.count(mark) != self._last.count(mark.decode()) for mark in (b"<", b",")):
             return False
         return _alike(as_name(text)) == self._last

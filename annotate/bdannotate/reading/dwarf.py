@@ -32,7 +32,7 @@ _SCOPES = (*UNIT_TYPES, "DW_TAG_namespace", "DW_TAG_module")
 _MOST_ENTRIES = 3_000_000
 _ENTRY_BYTES = 256  # a text or block of this size takes as long to read as an entry
 _MOST_UNITS = 1 << 15
-_MOST_NAME = 1 << 14  # characters; longer names are cut
+MOST_NAME = 1 << 14  # characters; longer names are cut
 _MOST_SCOPES = 64  # scopes within each other
 _MOST_ULEB_BYTES = 10
 # The kinds of units, by the numbers of DWARF 5 and the names of pyelftools.
@@ -116,6 +116,7 @@ class Source:
         # Whether units may be skeletons of GNU, before DWARF 5.
         self.may_have_skeletons = _GNU_DWO_ID in section_bytes(dwarf.debug_abbrev_sec)
         self.scopes: dict[int, str] = {}  # the scopes of the types that walks have met, by offset
+        self.walked: set[int] = set()  # the offsets of the units that walks have read
         self.signatures = signatures  # type units by signature, and the offset of the type in each
 
     def raw(self, unit: Unit) -> bytes:
@@ -326,6 +327,7 @@ class Units:
         if depth > _MOST_SCOPES:
             return
         scopes = self.source(entry.cu).scopes
+        self.source(entry.cu).walked.add(entry.cu.cu_offset)
         for child in self.children(entry):
             here = scope
             declared = child.attributes.get("DW_AT_specification")
@@ -340,7 +342,7 @@ class Units:
             yield child, here
             if child.tag in _SCOPES:
                 name = name_of(child)
-                inner = f"{here}{name}::"[-_MOST_NAME:] if name else here
+                inner = f"{here}{name}::"[-MOST_NAME:] if name else here
                 is_other = bool(only) and not here and inner not in only
                 if inner not in skipped and not is_other:
                     yield from self.walk(child, inner, everywhere, skipped, (), depth + 1)
@@ -348,9 +350,17 @@ class Units:
                 yield from self.walk(child, scope, everywhere, (), (), depth + 1)
 
     def qualified_name(self, entry: DebugEntry) -> str:
-        """The name with the scopes around it, if a walk has met it; empty if it has no name."""
+        """The name with the scopes around it, if a walk has met it; empty if it has no name. Of a unit that no walk has
+        begun with, the scopes that are no library's are read."""
         own = name_of(entry)
-        return f"{self.source(entry.cu).scopes.get(entry.offset, '')}{own}" if own else ""
+        if not own:
+            return ""
+        source = self.source(entry.cu)
+        if entry.offset not in source.scopes and entry.cu.cu_offset not in source.walked:
+            top = entry.cu.get_top_DIE()
+            for _ in self.walk(top, "", False, libraries(top)):
+                pass
+        return f"{source.scopes.get(entry.offset, '')}{own}"
 
 
 def _part(unit: Unit, base: str, table: bytes) -> bytes | None:
@@ -406,7 +416,7 @@ def name_of(entry: DebugEntry) -> str:
 
 
 def as_name(text: bytes) -> str:
-    return text[:_MOST_NAME].decode("utf-8", "surrogateescape")
+    return text[:MOST_NAME].decode("utf-8", "surrogateescape")
 
 
 def integer(value: object) -> int:

@@ -27,6 +27,8 @@ _SYMBOLIZER = "llvm-symbolizer"
 _SECONDS = 600
 # The maximum number of symbolizers that wait for further questions, as each may take much memory.
 _MOST_WAITING = 4
+# What is beyond has no answer, and only a damaged profile has it.
+_ADDRESSES = 1 << 64
 # Another build has the same lines at hardly any address.
 _FEWEST_RIGHT = 0.5
 
@@ -49,7 +51,10 @@ def read_inlined_calls(
     0 if it has none. with_types: whether names of Rust get their type arguments, which takes twice as long.
     with_starts: whether positions get the first lines of their functions. seconds: the most time for each object
     file."""
-    wanted = {name: lines for name, lines in wanted.items() if any(lines.values())}
+    wanted = {
+        name: {address: line for address, line in lines.items() if 0 <= address < _ADDRESSES}
+        for name, lines in wanted.items() if any(lines.values())
+    }
     chains: dict[str, Mapping[int, Chain]] = {}
     notes: list[str] = []
     changed: set[str] = set()
@@ -96,46 +101,45 @@ def _ask(name: str, addresses: list[int], with_types: bool, seconds: int) -> dic
     }
 
 
-class _Symbolizer:
-    """A symbolizer of one object file, and what it has said."""
-
-    def __init__(self, dialog: Dialog) -> None:
-        self.dialog = dialog
-        self.known: dict[int, Chain] = {}
-
-
-# By object file and option, the one that was asked last at the end.
-_waiting: dict[tuple[str, str], _Symbolizer] = {}
+# By object file and option: those that wait, the one that was asked last at the end; and what all have said.
+_waiting: dict[tuple[str, str], Dialog] = {}
+_known: dict[tuple[str, str], dict[int, Chain]] = {}
 
 
 def end_symbolizers() -> None:
-    """End those that wait. To be called when no more is asked, or files may change."""
+    """End those that wait, and forget what they have said. To be called when no more is asked, or files may change."""
+    _known.clear()
     while _waiting:
-        _waiting.popitem()[1].dialog.close()
+        _waiting.popitem()[1].close()
 
 
 def _answers(name: str, addresses: list[int], seconds: int, option: str) -> list[Chain]:
     """A chain for each address. UserError: the symbolizer is missing or fails."""
+    known = _known.setdefault((name, option), {})
+    new = [address for address in addresses if address not in known]
+    if new:
+        known.update(zip(new, _new_answers(name, new, seconds, option)))
+    return [known[address] for address in addresses]
+
+
+def _new_answers(name: str, addresses: list[int], seconds: int, option: str) -> list[Chain]:
     asked = _waiting.pop((name, option), None)
     try:
         if asked is None:
             tool = shutil.which(_SYMBOLIZER)
             if tool is None:
                 raise UserError(f"that needs {_SYMBOLIZER} (package llvm)")
-            command = [tool, f"--obj={name}", "--inlines", "--demangle", "--output-style=LLVM", option]
-            asked = _Symbolizer(Dialog(command))
-        new = [address for address in addresses if address not in asked.known]
-        answers = list(_chains(asked.dialog.answers([f"{address:#x}" for address in new], seconds)))
+            asked = Dialog([tool, f"--obj={name}", "--inlines", "--demangle", "--output-style=LLVM", option])
+        answers = list(_chains(asked.answers([f"{address:#x}" for address in addresses], seconds)))
     except ToolError as error:
         raise UserError(f"{_SYMBOLIZER} failed: {shorten(str(error))}") from None
-    if len(answers) != len(new):
-        asked.dialog.close()
-        raise UserError(f"{_SYMBOLIZER} gave {len(answers)} answers for {len(new)} addresses")
-    asked.known.update(zip(new, answers))
+    if len(answers) != len(addresses):
+        asked.close()
+        raise UserError(f"{_SYMBOLIZER} gave {len(answers)} answers for {len(addresses)} addresses")
     _waiting[name, option] = asked
     if len(_waiting) > _MOST_WAITING:
-        _waiting.pop(next(iter(_waiting))).dialog.close()
-    return [asked.known[address] for address in addresses]
+        _waiting.pop(next(iter(_waiting))).close()
+    return answers
 
 
 def _demangled(chains: Mapping[str, Mapping[int, Chain]]) -> Mapping[str, Mapping[int, Chain]]:

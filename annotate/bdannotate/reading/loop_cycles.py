@@ -56,7 +56,13 @@ def read_loop_cycles(bodies: Iterable[Body], machine: Machine) -> dict[Body, Cyc
     simulator = shutil.which(_SIMULATOR)
     if not names or simulator is None:
         return {}
-    code = {body: lines for group in _groups(bodies) for body, lines in _code(group).items()}
+    code: dict[Body, list[str]] = {}
+    for group in _groups(bodies):
+        code |= _code(group)
+        # What lies between loops may be data, behind which instructions are not found.
+        for body in group if len(group) > 1 else ():
+            if body not in code:
+                code |= _code([body])
     for name in names if code else ():
         text = "".join(
             f"# LLVM-MCA-BEGIN {number}\n" + "".join(f"{line}\n" for line in lines) + f"# LLVM-MCA-END {number}\n"

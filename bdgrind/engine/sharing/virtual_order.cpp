@@ -14,7 +14,7 @@ namespace {
 // A piece has room for at most so many times its words.
 constexpr std::size_t kMostRoom = 8;
 
-// So many words without markers between them are put out where they are.
+// At least so many words without markers between them are put out where they are.
 constexpr std::size_t kFewestLent = 1024;
 
 // How many records before it is needed the host is told of an exit.
@@ -144,7 +144,7 @@ void VirtualOrder::take_buffer(std::size_t words) {
     run(false);
 }
 
-// A piece that has its words belongs to a thread.
+// Gives a piece that has its words to a thread.
 void VirtualOrder::append(std::uint32_t id, Piece* piece, std::size_t words) {
     piece->words = words;
     piece->begin = taken_;

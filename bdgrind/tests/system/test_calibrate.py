@@ -118,6 +118,7 @@ FILE* fopen64(const char* path, const char* mode) {{
     assert done.returncode == 0, done.stderr
     told = re.findall("^cache: (.*)$", done.stdout, re.MULTILINE)
     assert told == caches
+    assert "# the kernel describes no caches: those of A" in done.stdout
 
 
 @pytest.mark.parametrize("body, sentence", [
