@@ -161,12 +161,22 @@ def steady_environment(folder: Path, command: Sequence[str]) -> dict[str, str]:
     size = sum(len(word) + 1 for word in command)
     probe = str(GUESTS / "preload_end")
     same_size = "x" * ((size - len(probe) - 2) % 4)
-    for padding in ("", "x", "xx", "xxx"):
-        environment = {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0", "PADDING": padding}
-        run = run_tool(folder, [probe, same_size], tool="none", environment=environment)
-        if run.stdout == b"3\n":
-            return environment
-    raise AssertionError("padding does not move the end of LD_PRELOAD")
+    if same_size not in _paddings:
+        for padding in ("", "x", "xx", "xxx"):
+            run = run_tool(folder, [probe, same_size], tool="none", environment=_padded(padding))
+            if run.stdout == b"3\n":
+                _paddings[same_size] = padding
+                break
+        else:
+            raise AssertionError("padding does not move the end of LD_PRELOAD")
+    return _padded(_paddings[same_size])
+
+
+_paddings: dict[str, str] = {}
+
+
+def _padded(padding: str) -> dict[str, str]:
+    return {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0", "PADDING": padding}
 
 
 def annotate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
