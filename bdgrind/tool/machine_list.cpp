@@ -26,7 +26,7 @@ void write_machine_list(TextOutput& out) {
         }
         out << "; LL is " << each.last_level << '\n';
     }
-    out << "native           this machine, as the kernel or the processor describes it\n";
+    out << "native           this machine, as kernel, processor or preset describe it\n";
 }
 
 }  // namespace bd
