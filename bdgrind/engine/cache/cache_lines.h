@@ -111,12 +111,20 @@ public:
     std::uint32_t ways() const { return ways_; }
     std::size_t sets() const { return sets_; }
 
-    // Calls function(index) for each line.
+    // Calls function(index) for each line. Sets without lines are passed over by their tags, as the kernel would have
+    // to supply a page for every few of them: in a small program, that took a third as long as everything else.
     template <class Function>
     void for_each(Function function) {
-        const Line* line = lines_.begin();
-        for (std::uint32_t index = 0, end = size(); index < end; ++index, ++line) {
-            if (line->tag != 0) function(index);
+        const bool has_all_tags = ways_ <= kTaggedWays && !has_long_tags_;
+        std::uint32_t index = 0;
+        for (std::size_t set = 0; set < sets_; ++set) {
+            if (has_all_tags && ways_with(set, 0) == all_ways()) {
+                index += ways_;
+                continue;
+            }
+            for (const std::uint32_t end = index + ways_; index < end; ++index) {
+                if (lines_[index].tag != 0) function(index);
+            }
         }
     }
 
@@ -214,8 +222,9 @@ private:
     [[gnu::always_inline]] unsigned ways_with(std::size_t set, std::uint32_t tag) const {
         unsigned ways = ways_of_line_with(tags_[set * tag_lines_], tag);
         if (ways_ > kFewWays) ways |= ways_of_line_with(tags_[set * tag_lines_ + 1], tag) << kFewWays;
-        return ways & ((2u << (ways_ - 1)) - 1);
+        return ways & all_ways();
     }
+    unsigned all_ways() const { return (2u << (ways_ - 1)) - 1; }
     static unsigned ways_of_line_with(const Tags& tags, std::uint32_t tag) {
 #if defined(__SSE2__)
         const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));

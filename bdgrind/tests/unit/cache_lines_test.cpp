@@ -2,7 +2,10 @@
 
 #include "engine/cache/cache_lines.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <fstream>
 #include <random>
@@ -145,6 +148,30 @@ TEST(CacheLines, NoLineIsFoundInTheOrderOfUse) {
     }
 }
 
+// Tags may not tell a line whose number is long, whether it is alone in its set or not.
+TEST(CacheLines, EachLineIsVisitedOnce) {
+    for (const std::uint32_t ways : {1, 14, 16, 20, 32, 33}) {
+        Lines tags({.size_bytes = 8 * ways * 64, .ways = ways, .line_bytes = 64});
+        std::vector<std::uint64_t> expected;
+        for (const std::uint64_t number : {1ull, 9ull, 6ull, 0xffff'ffffull, 0x1'ffff'ffffull}) {
+            std::erase(expected, static_cast<std::uint64_t>(tags.insert(line(number)).evicted));
+            expected.push_back(number);
+            std::vector<std::uint64_t> visited;
+            tags.for_each([&](std::uint32_t index) { visited.push_back(static_cast<std::uint64_t>(tags[index])); });
+            std::sort(visited.begin(), visited.end());
+            std::sort(expected.begin(), expected.end());
+            EXPECT_EQ(visited, expected) << ways << " ways";
+        }
+        std::size_t left = expected.size();
+        tags.for_each([&](std::uint32_t index) {
+            tags.clear(index);
+            --left;
+        });
+        EXPECT_EQ(left, 0u) << ways << " ways";
+        tags.for_each([&](std::uint32_t index) { ADD_FAILURE() << index; });
+    }
+}
+
 // Caches of up to 16 and of up to 32 ways are searched in other ways than those with more.
 TEST(CacheLines, FillsAndReplacesAnyNumberOfWaysInOrder) {
     for (const std::uint32_t ways : {1, 2, 3, 7, 8, 11, 12, 15, 16, 17, 20, 31, 32, 33, 64, 1000}) {
@@ -220,6 +247,25 @@ TEST(CacheLines, OnlyTheSetsThatAreUsedTakeMemory) {
     for (std::uint64_t number = 0; number < 100; ++number) touch(tags, line(number * 1000003));
     // The sanitizer keeps a byte for every eight, hence the margin.
     EXPECT_LT((resident_pages() - before) * 4096, std::size_t{20} << 20);
+}
+
+// Nor must a small program wait until the kernel has supplied a page for every few sets without lines. (With huge pages
+// for everything, there is nothing to be seen.)
+TEST(CacheLines, SetsWithoutLinesAreNotReadWhenLinesAreVisited) {
+    const auto page_faults = [] {
+        rusage used{};
+        getrusage(RUSAGE_SELF, &used);
+        return used.ru_minflt;
+    };
+    using LinesWithUse = CacheLines<std::array<char, 24>>;
+    LinesWithUse tags({.size_bytes = std::uint64_t{32} << 20, .ways = 16, .line_bytes = 64});
+    for (std::uint64_t number = 0; number < 100; ++number) tags.insert(line(number));
+    const long before = page_faults();
+    int visited = 0;
+    tags.for_each([&](std::uint32_t) { ++visited; });
+    EXPECT_EQ(visited, 100);
+    // The slots, of 32 bytes each, take 4,096 pages.
+    EXPECT_LT(page_faults() - before, 1000);
 }
 
 }  // namespace
