@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How long an iteration of a loop takes: which loops that is asked of, and what is known of their code."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -163,3 +164,25 @@ def test_loops_are_asked_about_whose_iterations_are_alike(counts, others, expect
         assert sum(one.value for one in work.values()) == pytest.approx(found[0].iterations * 6 * 0.4)
         assert sum(one.least for one in work.values()) == pytest.approx(found[0].iterations * 2 * 0.4)
         assert isinstance(ZEN3, Machine)
+
+
+def test_what_the_simulator_does_not_know_is_asked_once(monkeypatch):
+    """It then answers for another processor, with a warning."""
+    asked = []
+
+    def answer(command, text, _):
+        if "objdump" in command[0]:
+            return "  0:\tnop\n"
+        asked.append(next(option.partition("=")[2] for option in command if option.startswith("-mcpu=")))
+        view = {"BlockRThroughput": 1, "TotalCycles": 200}
+        region = {"Name": "0", "SummaryView": view}
+        return json.dumps({"SimulationParameters": {"-mcpu": "znver3"}, "CodeRegions": [region]})
+
+    monkeypatch.setattr(loop_cycles, "_unknown", set())
+    monkeypatch.setattr(loop_cycles, "answer_of", answer)
+    monkeypatch.setattr(loop_cycles.shutil, "which", lambda name: f"/usr/bin/{name}")
+    machine = parse_machine(MACHINE + "model: AuthenticAMD family 26 model 2 stepping 1\n", "toy")
+    body = Body("/bin/sh", (0,))
+    for _ in range(2):
+        assert read_loop_cycles([body], machine) == {body: Cycles(1, 1)}
+    assert asked == ["znver5", "znver4", "znver3", "znver3"]

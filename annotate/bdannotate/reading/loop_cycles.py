@@ -49,6 +49,9 @@ _NAMES: Sequence[tuple[str, int, range, tuple[str, ...]]] = (
     ("GenuineIntel", 6, range(158, 159), ("skylake",)),
 )
 
+# Simulators, with processors that they do not know.
+_unknown: set[tuple[str, str]] = set()
+
 
 def read_loop_cycles(bodies: Iterable[Body], machine: Machine) -> dict[Body, Cycles]:
     """The cycles of the loops for which they are known."""
@@ -64,6 +67,8 @@ def read_loop_cycles(bodies: Iterable[Body], machine: Machine) -> dict[Body, Cyc
             if body not in code:
                 code |= _code([body])
     for name in names if code else ():
+        if (simulator, name) in _unknown:
+            continue
         text = "".join(
             f"# LLVM-MCA-BEGIN {number}\n" + "".join(f"{line}\n" for line in lines) + f"# LLVM-MCA-END {number}\n"
             for number, lines in enumerate(code.values())
@@ -77,7 +82,9 @@ def read_loop_cycles(bodies: Iterable[Body], machine: Machine) -> dict[Body, Cyc
             found = _cycles(answer, name)
         except (ToolError, ValueError, TypeError, KeyError):
             continue
-        if found is not None:
+        if found is None:
+            _unknown.add((simulator, name))
+        else:
             return {body: found[str(number)] for number, body in enumerate(code) if str(number) in found}
     return {}
 
