@@ -2,6 +2,7 @@
 """Makes the package importable, whether or not it is installed; and what tests of several files need."""
 
 import pathlib
+import pickle
 import sys
 
 import pytest
@@ -25,3 +26,17 @@ def fixture_own_cache_folder(tmp_path_factory):
 @pytest.fixture(name="elftools")
 def fixture_elftools():
     pytest.importorskip("elftools", reason="pyelftools is missing; on Debian: apt-get install python3-pyelftools")
+
+
+@pytest.fixture(name="own_process")
+def fixture_own_process():
+    """Debug information is read in a process of its own, as bd_annotate does it, also where `in_this_process` holds."""
+
+
+@pytest.fixture(name="in_this_process")
+def fixture_in_this_process(request, monkeypatch):
+    """Debug information, which must be sound, is read in this process: to make another one takes longer than that."""
+    if "own_process" not in request.fixturenames:
+        from bdannotate.reading import debug_types
+
+        monkeypatch.setattr(debug_types, "bounded", lambda work, _: pickle.loads(pickle.dumps(work())))

@@ -15,6 +15,8 @@ from bdannotate.model.data_types import Field, PointerName, Repeats, VariableNam
 from bdannotate.reading.debug_types import read_types
 from programs import TYPE_UNITS, compiled, compilers
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 C = """
 struct inner { short a; double b; };
 struct thing {
@@ -499,7 +501,7 @@ def test_split_debug_information_must_be_of_the_same_build(split):
     assert "its .dwo files are from another build" in notes(program)
 
 
-def test_split_debug_information_that_is_damaged_gives_a_sentence_or_types(split):
+def test_split_debug_information_that_is_damaged_gives_a_sentence_or_types(split, own_process):
     program, file = split
     data = file.read_bytes()
     chance = random.Random(2)
@@ -556,7 +558,7 @@ def test_separate_debug_information_is_found_by_its_name(tmp_path, stripped, mon
     assert "its debug information is in kept.debug, which is missing" in notes(target)
 
 
-def test_damaged_files_give_a_sentence_or_types(tmp_path, program):
+def test_damaged_files_give_a_sentence_or_types(tmp_path, program, own_process):
     """Whatever is in there, nothing is raised and nothing runs for ever."""
     with open(program, "rb") as file:
         data = file.read()
