@@ -41,8 +41,7 @@ def _main(argv: Sequence[str]) -> int:
 
 def _run(options: Options) -> int:
     paths = options.profiles or (default_profile(),)
-    if options.keep_read and options.mode != "merge" and len(paths) <= _MOST_KEPT_PROFILES:
-        kept.turn_on()
+    kept.turn(options.keep_read and options.mode != "merge" and len(paths) <= _MOST_KEPT_PROFILES)
     # Only what is wanted is loaded: all of it takes longer than most of what is done then.
     if options.html is not None:
         from .modes.html import html

@@ -1,46 +1,72 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs bd_annotate in a process of its own, a copy of this one: starting Python and loading the package takes longer
-than most of what is tested. What depends on how Python starts runs the script instead: encodings, hash seeds, limits,
-terminals."""
+"""Runs bd_annotate in this process: starting Python and loading the package takes longer than most of what is tested,
+and so does a copy of this process where page faults are slow. What depends on how Python starts, or on its files, runs
+the script instead: encodings, hash seeds, limits, terminals, /dev/stdout."""
 
 import contextlib
 import gc
-import importlib
+import io
 import os
-import pkgutil
 import signal
 import subprocess
-import sys
+import threading
 import traceback
-from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
-from bdannotate import modes
 from bdannotate.cli import main
 
-# Each copy has what main() would load.
-for mode in pkgutil.iter_modules(modes.__path__, f"{modes.__name__}."):
-    importlib.import_module(mode.name)
+_INTERRUPTED = 130
 
 
-def bd_annotate(*arguments, stdin=None, cwd=None, environment=None, text=False, timeout=60):
-    """What subprocess.run() gives for the script, which reads and writes pipes. stdin: bytes, or None for that of this
-    process; environment: what is added to this process's; text: output as UTF-8 instead of bytes; timeout: seconds,
-    TimeoutExpired behind them."""
-    pipes = {number: os.pipe() for number in (0, 1, 2) if number or stdin is not None}
-    child = os.fork()
-    if child == 0:
-        _run([os.fsdecode(one) for one in arguments], pipes, cwd, environment or {}, timeout)
-    for number, ends in pipes.items():
-        os.close(ends[1 if number else 0])
-    with ThreadPoolExecutor() as pool:
+def bd_annotate(*arguments, stdin=None, cwd=None, environment=None, text=False, timeout=60, check=False):
+    """What subprocess.run() gives for the script, with pipes. stdin: bytes, or None for that of this process;
+    environment: what is added to this process's; text: output as UTF-8 instead of bytes; timeout: seconds,
+    TimeoutExpired behind them; check: CalledProcessError if it fails."""
+    # What is written is there at once, also where it ends in an exception.
+    streams = [
+        io.TextIOWrapper(io.BytesIO(), "utf-8", errors, write_through=True) for errors in ("strict", "backslashreplace")
+    ]
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(streams[0]))
+        stack.enter_context(contextlib.redirect_stderr(streams[1]))
         if stdin is not None:
-            pool.submit(_write, pipes[0][1], stdin)
-        written = [pool.submit(_read, pipes[number][0]) for number in (1, 2)]
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == -signal.SIGALRM:
-        raise subprocess.TimeoutExpired(arguments, timeout)
-    output, errors = (one.result().decode() if text else one.result() for one in written)
-    return subprocess.CompletedProcess(arguments, status, output, errors)
+            stack.enter_context(_standard_input(stdin))
+        if cwd is not None:
+            stack.enter_context(contextlib.chdir(cwd))
+        stack.enter_context(mock.patch.dict(os.environ, environment or {}))
+        stack.enter_context(_alarm(arguments, timeout))
+        status = _status([os.fsdecode(one) for one in arguments])
+    written = [stream.buffer.getvalue() for stream in streams]
+    output, errors = (one.decode() if text else one for one in written)
+    if status == _INTERRUPTED:
+        raise KeyboardInterrupt  # which was meant for the tests
+    completed = subprocess.CompletedProcess(arguments, status, output, errors)
+    if check:
+        completed.check_returncode()
+    return completed
+
+
+def _status(arguments):
+    gc.disable()  # as the script does
+    try:
+        return main(arguments)
+    except Exception:
+        traceback.print_exc()
+        return 1
+    finally:
+        gc.enable()
+
+
+@contextlib.contextmanager
+def _standard_input(data):
+    source, target = os.pipe()
+    writer = threading.Thread(target=_write, args=(target, data))
+    writer.start()
+    try:
+        with open(source, encoding="utf-8") as file, mock.patch("sys.stdin", file):
+            yield
+    finally:
+        writer.join()
 
 
 def _write(target, data):
@@ -48,31 +74,21 @@ def _write(target, data):
         file.write(data)
 
 
-def _read(source):
-    with open(source, "rb") as file:
-        return file.read()
+class _Late(BaseException):
+    """Not an Exception, as bd_annotate catches some of these and goes on."""
 
 
-def _run(arguments, pipes, cwd, environment, timeout):
-    """Does not return: what is behind is the other process's."""
-    status = 1
+@contextlib.contextmanager
+def _alarm(arguments, seconds):
+    def ring(*_):
+        raise _Late
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
     try:
-        signal.alarm(timeout)
-        for number, ends in pipes.items():
-            os.dup2(ends[1 if number else 0], number)
-        for ends in pipes.values():
-            os.close(ends[0])
-            os.close(ends[1])
-        sys.stdin, sys.stdout = open(0), open(1, "w", encoding="utf-8")
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace")
-        if cwd is not None:
-            os.chdir(cwd)
-        os.environ.update(environment)
-        gc.disable()
-        status = main(arguments)
-        sys.stdout.flush()
-    except BaseException:
-        traceback.print_exc()
+        yield
+    except _Late:
+        raise subprocess.TimeoutExpired(arguments, seconds) from None
     finally:
-        sys.stderr.flush()
-        os._exit(status)
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

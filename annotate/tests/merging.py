@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -94,11 +95,16 @@ def by_threads(monkeypatch, size):
     monkeypatch.setattr("bdannotate.modes.merge.with_processes", with_threads)
 
 
+@cache
+def _has_mpi4py():
+    """Asked once, as starting Python takes as long as some tests."""
+    return subprocess.run([sys.executable, "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0
+
+
 def mpi(processes, *arguments, **environment):
     if not shutil.which("mpirun"):
         pytest.skip("mpirun is missing; on Debian: apt-get install openmpi-bin")
-    known = subprocess.run([sys.executable, "-c", "import mpi4py"], capture_output=True, check=False)
-    if known.returncode:
+    if not _has_mpi4py():
         pytest.skip("mpi4py is missing; on Debian: apt-get install python3-mpi4py")
     return subprocess.run(
         ["mpirun", "-np", str(processes), sys.executable, str(ANNOTATE), *arguments], capture_output=True, text=True,

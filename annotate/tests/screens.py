@@ -47,6 +47,7 @@ def screen(tmp_path, body, *arguments, environment=None):
     result = bd_annotate(path.name, "--width=80", *arguments, cwd=tmp_path, environment=environment, text=True)
     # What a narrow page has no room for is said where columns were asked for.
     assert re.fullmatch(r"(bd_annotate: no room for .*\n)?", result.stderr), result.stderr
+    assert result.returncode == 0
     return result.stdout
 
 

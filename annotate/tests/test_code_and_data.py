@@ -57,6 +57,7 @@ def screen(tmp_path, text, *arguments):
     path.write_text(HEAD + text)
     result = bd_annotate(path.name, "--width=80", *arguments, cwd=tmp_path, text=True)
     assert not result.stderr or result.stderr.startswith("bd_annotate: no room for "), result.stderr
+    assert result.returncode == 0
     assert all(len(line) <= 80 for line in result.stdout.splitlines())
     return result.stdout
 

@@ -3,14 +3,13 @@
 
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
 from bdannotate.reading.parser import Detail, parse_text
 
-from screens import EVENTS, HEAD, ROOT, call, screen, section, use
+from annotating import bd_annotate
+from screens import EVENTS, HEAD, call, screen, section, use
 
 # For each address, the calls around it as llvm-symbolizer --verbose has them, innermost first.
 FRAME = "{name}\n  Filename: {file}\n  Function start filename: {file}\n  Function start line: {start}\n" \
@@ -99,10 +98,7 @@ def test_what_is_no_accessor_stays(tmp_path, program, chain, source):
     path_of, line = chain[0][1], chain[0][3] if chain[0][3] != 100 else 99
     (tmp_path / "bdgrind.out.1").write_text(
         HEAD + body(name, path_of, line or 99, [(0x10, use(9000, 16, 2))]))
-    result = subprocess.run(
-        [sys.executable, str(ROOT / "bd_annotate"), "bdgrind.out.1", "--width=80"], cwd=tmp_path,
-        capture_output=True, text=True, timeout=60, env={**os.environ, **path},
-    )
+    result = bd_annotate("bdgrind.out.1", "--width=80", cwd=tmp_path, text=True, environment=path)
     assert re.search(rf"{os.path.basename(path_of)}:{line or 99} +main$", result.stdout, re.MULTILINE)
     assert "through" not in result.stdout
 

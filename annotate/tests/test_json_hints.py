@@ -2,10 +2,9 @@
 """Hints and the verdict in JSON."""
 
 import json
-import subprocess
-import sys
 
-from screens import HEAD, HELPER, ROOT, call, screen, use
+from annotating import bd_annotate
+from screens import HEAD, HELPER, call, screen, use
 
 
 BODY = (
@@ -35,8 +34,7 @@ def test_the_verdict_is_in_every_profile(tmp_path):
 def test_a_profile_without_misses_has_no_verdict(tmp_path):
     path = tmp_path / "callgrind.out"
     path.write_text("version: 1\nevents: Ir\nfn=main\n1 10\n")
-    command = [sys.executable, ROOT / "bd_annotate", "--format=json", path]
-    found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    found = json.loads(bd_annotate("--format=json", path, check=True).stdout)
     assert found["verdict"] is None and "hints" not in found
 
 
@@ -67,9 +65,9 @@ def test_changes_of_hints_are_in_the_json_of_a_diff(tmp_path):
     before.write_text(HEAD + BODY)
     after.write_text(HEAD + BODY.replace(use(6000, 16, 2), use(6000, 64, 64)).replace(
         use(1000, 16, 2), use(1000, 64, 64)).replace(use(7000, 16, 2), use(7000, 64, 64)))
-    command = [sys.executable, ROOT / "bd_annotate", "--diff", "--format=json", before, after]
-    assert "hints" not in json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    output = subprocess.run([*command, "--hints"], capture_output=True, check=True).stdout
+    command = ["--diff", "--format=json", before, after]
+    assert "hints" not in json.loads(bd_annotate(*command, check=True).stdout)
+    output = bd_annotate(*command, "--hints", check=True).stdout
     found = json.loads(output)["hints"]
     assert {"function": "fill", "before": 48 * 7000, "after": 0} in found["never_used"]
     assert [hint["function"] for hint in found["gone"]] == ["fill"]
@@ -78,12 +76,10 @@ def test_changes_of_hints_are_in_the_json_of_a_diff(tmp_path):
 def test_hints_that_cannot_be_had_are_no_silence(tmp_path):
     path = tmp_path / "callgrind.out"
     path.write_text("version: 1\nevents: Ir\nfn=main\n1 10\n")
-    command = [sys.executable, ROOT / "bd_annotate", "--format=json", "--hints", path]
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = bd_annotate("--format=json", "--hints", path, text=True)
     assert result.returncode == 2 and "--hints needs the cache use" in result.stderr
 
 
 def test_the_helper_has_hints_in_json():
-    command = [sys.executable, ROOT / "bd_annotate", "--format=json", "--hints", HELPER]
-    shape = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    shape = json.loads(bd_annotate("--format=json", "--hints", HELPER, check=True).stdout)
     assert isinstance(shape["hints"], list) and shape["verdict"]["cycles"] > 0

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--format=markdown: a report as a comment on a change."""
 
-import subprocess
-import sys
-
-from screens import HEAD, ROOT, call, screen, use
+from annotating import bd_annotate
+from screens import HEAD, call, screen, use
 
 BODY = (
     "ob=/home/me/program\nfl=/home/me/main.c\nfn=main\n1 1\n"
@@ -85,9 +83,7 @@ def test_a_comparison_is_markdown_too(tmp_path):
     before, after = tmp_path / "before", tmp_path / "after"
     before.write_text(HEAD + BODY)
     after.write_text(HEAD + BODY.replace(use(6000, 16, 2), use(5000, 16, 2)))
-    command = [sys.executable, ROOT / "bd_annotate", "--format=markdown", "--diff", before, after]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = bd_annotate("--format=markdown", "--diff", before, after, text=True, check=True).stdout
     assert text.startswith("- **Before**: ") and "<details><summary>Functions</summary>" in text
-    command = [sys.executable, ROOT / "bd_annotate", "--format=markdown", "--per-file", before, after]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = bd_annotate("--format=markdown", "--per-file", before, after, text=True, check=True).stdout
     assert text.startswith("- **Profiles**: ")

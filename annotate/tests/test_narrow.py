@@ -2,8 +2,6 @@
 """80 columns: what goes where there is no room for all. Columns, rather than what a row is about."""
 
 import re
-import subprocess
-import sys
 
 from bdannotate.analyses.code.report import make_report, make_selection
 from bdannotate.analyses.code.structure import structures
@@ -13,7 +11,8 @@ from bdannotate.reading.parser import parse_text
 from bdannotate.views.structure import structure_table
 from bdannotate.views.text import Page
 
-from screens import HEAD, ROOT, call, screen, section, use
+from annotating import bd_annotate
+from screens import HEAD, call, screen, section, use
 
 
 def test_columns_go_before_places_and_counts_of_loops():
@@ -50,8 +49,5 @@ def test_a_tab_is_two_blanks(tmp_path):
     source = tmp_path / "a.c"
     source.write_text("int f() {\n" + "\t" * 7 + "return some_function_of_a_long_name(with, arguments);\n}\n")
     (tmp_path / "bdgrind.out.1").write_text(HEAD + f"fl={source}\nfn=f\n2 {use(9000, 16, 2)}\n")
-    result = subprocess.run(
-        [sys.executable, str(ROOT / "bd_annotate"), "--annotate", "--width=80"], cwd=tmp_path,
-        capture_output=True, text=True, timeout=60,
-    )
+    result = bd_annotate("--annotate", "--width=80", cwd=tmp_path, text=True)
     assert f"2  {' ' * 14}return some_function_of_a_long_name(with, ar" in result.stdout

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from annotating import bd_annotate
 from screens import HEAD, HELPER, ROOT, call, screen, use
 
 
@@ -83,8 +84,7 @@ def test_what_costs_little_is_no_result(tmp_path):
 def test_a_profile_without_cache_use_has_lines_only(tmp_path):
     path = tmp_path / "callgrind.out"
     path.write_text("version: 1\nevents: Ir\nfl=/home/me/main.c\nfn=main\n3 10\n")
-    command = [sys.executable, ROOT / "bd_annotate", "--format=sarif", path]
-    shape = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    shape = json.loads(bd_annotate("--format=sarif", path, check=True).stdout)
     assert [where(one["locations"][0]) for one in shape["runs"][0]["results"]] == [("file:///home/me/main.c", 3)]
 
 
@@ -92,16 +92,14 @@ def test_other_views_are_refused(tmp_path):
     path = tmp_path / "out"
     path.write_text(HEAD + body("/home/me/main.c"))
     for view in ("--tree=both", "--objects", "--totals"):
-        command = [sys.executable, ROOT / "bd_annotate", "--format=sarif", view, path]
-        result = subprocess.run(command, capture_output=True, text=True)
+        result = bd_annotate("--format=sarif", view, path, text=True)
         assert result.returncode == 2 and "cannot be combined with --format=sarif" in result.stderr
 
 
 def test_it_is_for_reports(tmp_path):
     path = tmp_path / "out"
     path.write_text(HEAD + body("/home/me/main.c"))
-    command = [sys.executable, ROOT / "bd_annotate", "--format=sarif", "--diff", path, path]
-    result = subprocess.run(command, capture_output=True, text=True)
+    result = bd_annotate("--format=sarif", "--diff", path, path, text=True)
     assert (result.returncode, result.stderr) == (2, "bd_annotate: --format=sarif cannot be combined with --diff\n")
 
 
@@ -153,6 +151,5 @@ def test_a_reader_finds_the_results(tmp_path, file):
 
 
 def test_the_helper_is_read_without_a_reader():
-    command = [sys.executable, ROOT / "bd_annotate", "--format=sarif", HELPER]
-    shape = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    shape = json.loads(bd_annotate("--format=sarif", HELPER, check=True).stdout)
     assert results(shape, "bdgrind/hint") and results(shape, "bdgrind/hot-line")

@@ -3,11 +3,10 @@
 
 import json
 import pathlib
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
+from annotating import bd_annotate
 from test_loops import F, Machine, seeds
 
 from bdannotate.analyses.comparison.loop_match import matching_loops
@@ -133,8 +132,7 @@ def test_loops_are_functions_of_reports_and_of_what_changed(tmp_path):
     slower.write_text(text)
 
     def functions(*arguments):
-        command = [sys.executable, HERE.parent / "bd_annotate", "--separate-loops", *arguments]
-        result = subprocess.run([*command, "--format=json"], capture_output=True, check=True)
+        result = bd_annotate("--separate-loops", *arguments, "--format=json", check=True)
         return {one["name"]: one for one in json.loads(result.stdout)["functions"]}
 
     loop = functions(LOOP_PROFILE)["main › loop loop.c:4"]

@@ -37,10 +37,10 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _on = False
 
 
-def turn_on() -> None:
-    """From now on, `kept` keeps results."""
+def turn(on: bool) -> None:
+    """Whether `kept` keeps results from now on; at first, it does not."""
     global _on
-    _on = True
+    _on = on
 
 
 def kept(path: str, kind: str, read: Callable[[], _Read]) -> _Read:
