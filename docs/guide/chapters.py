@@ -8,7 +8,7 @@ of the guide and the example, on a terminal of 80 columns. With --show, what eac
 Numbers of processes are not compared. Other numbers may differ by a twentieth, as compilers and C libraries do; by
 half in blocks that begin with ```console threads, as threads do not run in the same order each time; by a tenth where
 ```console about says so, as of samples, or of how many functions a C library has. Of a count whose share is 0.0%, only
-the share is compared; of the line of all other objects, only its form.
+the share is compared; of the line of all other objects, only its form. A change by 0.0% may be none at all.
 
 Commands are those of the build folder (BDGRIND_BUILD), or, with --installed, those that the shell finds.
 """
@@ -130,6 +130,7 @@ def plain(line: str) -> str:
     # A few bytes of a megabyte are what the stack's place decides, and that the environment.
     # Where there are none at all, their share is left out.
     line = re.sub(r"(?<![\d.,])[\d,]+ +0\.0%", "0", line)
+    line = re.sub(r"(\S+) -> \S+ \([-+]?0\.0%\)", r"\1 (as before)", line)
     return re.sub(r"[ -]{2,}", "  ", line).rstrip()
 
 
