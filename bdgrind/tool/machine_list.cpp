@@ -26,7 +26,7 @@ void write_machine_list(TextOutput& out) {
         }
         out << "; LL is " << each.last_level << '\n';
     }
-    out << "native           this machine, as kernel, processor or preset describe it\n";
+    out << "native           this machine, by what its kernel, processor or preset says\n";
 }
 
 }  // namespace bd

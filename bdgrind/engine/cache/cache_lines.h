@@ -224,6 +224,7 @@ private:
         if (ways_ > kFewWays) ways |= ways_of_line_with(tags_[set * tag_lines_ + 1], tag) << kFewWays;
         return ways & all_ways();
     }
+    // Of up to kTaggedWays.
     unsigned all_ways() const { return (2u << (ways_ - 1)) - 1; }
     static unsigned ways_of_line_with(const Tags& tags, std::uint32_t tag) {
 #if defined(__SSE2__)
